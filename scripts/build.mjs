@@ -30,13 +30,18 @@ for (const tool of ['builder', 'gateway']) {
   });
   chmodSync(`dist/${tool}/main.js`, 0o755);
 }
-// Runs an exported graph in a process of its own.
-await build({
-  ...common,
-  entryPoints: ['runtime/engines/compare/probe-main.ts'],
-  outfile: 'dist/builder/check-export.js',
-  packages: 'external',
-});
+// They open networks, each in a process of its own.
+for (const [entry, name] of [
+  ['probe-main', 'check-export'],
+  ['main', 'compare-networks'],
+]) {
+  await build({
+    ...common,
+    entryPoints: [`runtime/engines/compare/${entry}.ts`],
+    outfile: `dist/builder/${name}.js`,
+    packages: 'external',
+  });
+}
 // The module that reads it looks beside itself.
 for (const folder of ['builder', 'builder/plan/config'])
   copyFileSync('builder/plan/config/library-defaults.json', `dist/${folder}/library-defaults.json`);

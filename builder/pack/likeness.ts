@@ -23,7 +23,7 @@ export async function likenessOf(
   packed: ProbedNetwork,
   { packageRoot, env }: { packageRoot: string; env: Readonly<Record<string, string>> },
 ): Promise<Likeness> {
-  const script = path.join(packageRoot, 'dist/runtime/engines/compare/main.js');
+  const script = path.join(packageRoot, 'dist/builder/compare-networks.js');
   const child = spawn(process.execPath, [script], { env, stdio: 'pipe' });
   // One that ends at once closes the pipe; its status says so.
   child.stdin.on('error', () => undefined).end(JSON.stringify([plain, packed]));

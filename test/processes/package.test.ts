@@ -75,6 +75,19 @@ describe('the packed program, installed somewhere', () => {
     expect(broken).toEqual(['examples/README.md', 'CONTRIBUTING.md']);
   });
 
+  test('builder packs weights, and measures what that loses', async () => {
+    const folder = join(ROOT, 'test/fixtures/zoo-weights/text-generation/llama-bf16-tied/repo');
+    const place = ['--from', folder];
+    const said = await outputOf('builder', 'fetch', 'test/model', ...place, '--dtype', 'q4', '--json');
+    expect(JSON.parse(said)).toMatchObject({ dtype: 'q4' });
+    const again = start('builder', 'fetch', 'test/model', ...place, '--dtype', 'q4', '--max-loss', '0');
+    const [complaint, [code]] = await Promise.all([text(again.stderr), once(again, 'exit')]);
+    expect({ code, loses: /q4 loses 0\.\d+ of test\/model/.test(complaint) }).toEqual({
+      code: 3,
+      loses: true,
+    });
+  });
+
   test('both say their version, and builder plans', async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     for (const command of ['builder', 'gateway'])
