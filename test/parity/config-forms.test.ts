@@ -24,11 +24,21 @@ const folderOf = (name: string): string => {
   return root === 'graph-models' ? graphModel(rest.join('/')) : join(FIXTURES, name, 'repo');
 };
 
-/** Networks that version 5 computes in another way than version 4: scores and positions of long texts, norms of groups. */
+/**
+ * Networks that version 5 computes in another way than version 4: scores and positions of long texts, norms of groups,
+ * experts of other groups.
+ */
 const COMPUTED_ANEW = new Set(
-  ['deepseek-v2-groups', 'bamba', 'mamba2', 'granite-mamba', 'granite-mamba-states', 'phimoe'].map(
-    (name) => `graph-models/${name}`,
-  ),
+  [
+    'deepseek-v2-groups',
+    'deepseek-v3',
+    'glm4-moe',
+    'bamba',
+    'mamba2',
+    'granite-mamba',
+    'granite-mamba-states',
+    'phimoe',
+  ].map((name) => `graph-models/${name}`),
 );
 
 /** Digest of all graphs of a head, or what is in the way of them. */
