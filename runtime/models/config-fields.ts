@@ -30,3 +30,11 @@ export const labels = {
 export function labelCount({ id2label, num_labels }: z.output<z.ZodObject<typeof labels>>): number {
   return id2label ? Object.keys(id2label).length : (num_labels ?? 2);
 }
+
+/** For `refine`: a list by layers, where there is one, has an entry for each of them. */
+export const eachLayerIn = <Name extends string>(name: Name) =>
+  [
+    (c: { num_hidden_layers: number } & { [N in Name]?: readonly unknown[] | null | undefined }) =>
+      (c[name]?.length ?? Infinity) >= c.num_hidden_layers,
+    { message: 'leaves out layers', path: [name] as string[] },
+  ] as const;

@@ -53,6 +53,13 @@ export interface Family<Config = unknown> extends TensorNames {
   picture?(config: Config): PictureModel;
 }
 
+/** A limit of families whose images are not admitted by what their run takes. */
+export const UNCHECKED_MEMORY = 'A run’s memory is not checked before: give the server what `plan` says.';
+
+/** A limit of latent attention. */
+export const WHOLE_KEYS =
+  'The cache holds whole keys and values, not the narrow vectors that they are made of.';
+
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a registry row hides its own types
 export type AnyFamily = Family<any>;
 

@@ -10,6 +10,9 @@ interface SigmoidScores {
   experts: number;
 }
 
+/** What DeepSeek 3, and families after it, add to the sum of shares. */
+export const LEAST_SUM = 1e-20;
+
 interface Shares {
   /** False where the sigmoids are the shares; else added to their sum before they are divided by it. */
   epsilon: number | false;

@@ -10,7 +10,7 @@ import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { count, routedFeedForward } from '../bases/decoder/routed-experts.js';
 import { epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { sigmoidChoices } from '../layers/sigmoid-router.js';
+import { LEAST_SUM, sigmoidChoices } from '../layers/sigmoid-router.js';
 
 const config = z.object({
   ...llamaConfig,
@@ -26,9 +26,6 @@ const config = z.object({
   mup_enabled: z.boolean().nullable().default(false),
 });
 type Config = z.output<typeof config>;
-
-/** Keeps shares from being divided by zero. */
-const LEAST = 1e-20;
 
 /** Norms on both sides, a gate on attention; layers that see everything don't turn their heads. modeling_afmoe.py */
 export const afmoe = defineFamily({
@@ -56,7 +53,7 @@ export const afmoe = defineFamily({
           sigmoidChoices(g, tokens, {
             ...{ gate: at('mlp.router.gate'), correction: at('mlp.expert_bias'), width: c.hidden_size },
             ...{ experts: c.num_experts, chosen: c.num_experts_per_tok },
-            ...{ epsilon: LEAST, factor: c.route_scale },
+            ...{ epsilon: LEAST_SUM, factor: c.route_scale },
           }),
       }),
     };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineFamily } from '../family.js';
+import { defineFamily, WHOLE_KEYS } from '../family.js';
 import { latentHeadWidth } from '../layers/latent-attention.js';
 import { type Choices, softmaxChoices } from '../layers/moe.js';
 import { linear } from '../layers/linear.js';
@@ -45,10 +45,7 @@ function chooseBySoftmax(g: GraphWriter, tokens: Value, at: At, c: V2): Choices 
 export const deepseekV2 = defineFamily({
   modelTypes: ['deepseek_v2'],
   memory: { headWidth: latentHeadWidth },
-  limits: [
-    'The cache holds whole keys and values, not the narrow vectors that they are made of.',
-    'Scores are scaled as transformers 4.57.6 does it, without what "yarn" adds.',
-  ],
+  limits: [WHOLE_KEYS, 'Scores are scaled as transformers 4.57.6 does it, without what "yarn" adds.'],
   config: v2Config,
   ...llamaLike<V2>((c) =>
     deepseekModel(c, {

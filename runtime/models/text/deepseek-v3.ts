@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineFamily } from '../family.js';
+import { defineFamily, WHOLE_KEYS } from '../family.js';
 import { latentHeadWidth } from '../layers/latent-attention.js';
 import { library, size } from '../config-fields.js';
 import { usualSizes } from '../bases/decoder/llama-config.js';
@@ -30,7 +30,7 @@ type V3 = z.output<typeof v3Config>;
 export const deepseekV3 = defineFamily({
   modelTypes: ['deepseek_v3'],
   memory: { headWidth: latentHeadWidth },
-  limits: ['The cache holds whole keys and values, not the narrow vectors that they are made of.'],
+  limits: [WHOLE_KEYS],
   config: v3Config,
   ...llamaLike<V3>((c) =>
     deepseekModel(c, {

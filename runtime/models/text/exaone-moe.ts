@@ -1,8 +1,15 @@
 import * as z from 'zod';
 import { llamaSizes, windowOf } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
-import { chooseBySigmoid, count, routedFeedForward, sigmoidConfig } from '../bases/decoder/routed-experts.js';
-import { size } from '../config-fields.js';
+import {
+  chooseBySigmoid,
+  count,
+  isDense,
+  listedLayers,
+  routedFeedForward,
+  sigmoidConfig,
+} from '../bases/decoder/routed-experts.js';
+import { eachLayerIn, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { exaoneConfig, exaoneSlides } from './exaone4.js';
 
@@ -13,12 +20,10 @@ const config = exaoneConfig
     routed_scaling_factor: z.number().default(2.5),
     ...sigmoidConfig,
     ...{ first_k_dense_replace: z.int().min(0).default(1) },
-    mlp_layer_types: z.array(z.enum(['dense', 'sparse'])).nullish(),
+    ...listedLayers,
     pad_token_id: z.int().nullable().default(0),
   })
-  .refine((c) => (c.mlp_layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
-    ...{ message: 'leaves out layers', path: ['mlp_layer_types'] },
-  });
+  .refine(...eachLayerIn('mlp_layer_types'));
 type Config = z.output<typeof config>;
 
 /** Attention of EXAONE 4 with norms before it, experts behind the first layers. modeling_exaone_moe.py */
@@ -36,13 +41,12 @@ export const exaoneMoe = defineFamily({
       feedForwardBias: false,
       choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...routed, shut: true }),
     });
-    const isDense = (layer: number) =>
-      c.mlp_layer_types ? c.mlp_layer_types[layer] === 'dense' : layer < c.first_k_dense_replace;
     return {
       ...llamaSizes(c),
       ...{ bias: {}, headNorms: 'head', window: windowOf(c, slides) },
       rotary: (layer) => (c.sliding_window === null || slides(layer) ? c : undefined),
-      feedForward: (g, x, at, layer) => (isDense(layer) ? undefined : mixed(g, x, at, layer)),
+      feedForward: (g, x, at, layer) =>
+        isDense(c, layer, c.first_k_dense_replace) ? undefined : mixed(g, x, at, layer),
     };
   }),
 });

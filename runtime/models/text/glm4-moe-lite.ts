@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { deepseekConfig, deepseekModel, longScale } from '../bases/decoder/deepseek-decoder.js';
 import { usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
-import { chooseBySigmoid, count } from '../bases/decoder/routed-experts.js';
-import { epsilon, size } from '../config-fields.js';
+import { chooseBySigmoid, count, isDense, listedLayers } from '../bases/decoder/routed-experts.js';
+import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { latentHeadWidth } from '../layers/latent-attention.js';
 
@@ -24,11 +24,9 @@ const config = z
     norm_topk_prob: z.boolean().default(true),
     ...{ n_group: count.default(1), topk_group: count.default(1) },
     rope_interleave: z.boolean().default(true),
-    mlp_layer_types: z.array(z.enum(['dense', 'sparse'])).nullish(),
+    ...listedLayers,
   })
-  .refine((c) => (c.mlp_layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
-    ...{ message: 'leaves out layers', path: ['mlp_layer_types'] },
-  });
+  .refine(...eachLayerIn('mlp_layer_types'));
 
 /** DeepSeek 3 with the kinds of its layers in a list. modeling_glm4_moe_lite.py */
 export const glm4MoeLite = defineFamily({
@@ -43,11 +41,10 @@ export const glm4MoeLite = defineFamily({
         choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: c.n_group > 1 }),
       },
     );
-    const isDense = (layer: number) =>
-      c.mlp_layer_types ? c.mlp_layer_types[layer] === 'dense' : layer === 0;
     return {
       ...model,
-      feedForward: (g, x, at, layer) => (isDense(layer) ? undefined : model.feedForward?.(g, x, at, layer)),
+      feedForward: (g, x, at, layer) =>
+        isDense(c, layer) ? undefined : model.feedForward?.(g, x, at, layer),
     };
   }),
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { windowConfig, windowOf } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
-import { epsilon, size } from '../config-fields.js';
+import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import type { RotaryConfig } from '../layers/rope-frequencies.js';
 import {
@@ -23,9 +23,6 @@ const windows = {
 };
 
 type Windows = z.output<z.ZodObject<typeof windows>> & RotaryConfig & { num_hidden_layers: number };
-
-const namesLayers = (c: Windows) => (c.layer_rope_theta?.length ?? Infinity) >= c.num_hidden_layers;
-const hasNames = { ...{ message: 'leaves out layers', path: ['layer_rope_theta'] } };
 
 /** Every fourth layer from the first one sees everything; heads have a score of their own beside those of tokens. */
 const windowed = (c: Windows) => ({
@@ -49,7 +46,7 @@ const config = graniteConfig
     ...{ max_position_embeddings: size.default(8192), rms_norm_eps: epsilon.default(1e-5) },
     tie_word_embeddings: z.boolean().default(true),
   })
-  .refine(namesLayers, hasNames);
+  .refine(...eachLayerIn('layer_rope_theta'));
 
 /** modeling_granite_swa.py */
 export const graniteSwa = defineFamily({
@@ -62,7 +59,7 @@ const mixed = mixtureConfig
   .extend(windows)
   .refine((c) => c.num_local_experts > 0, hasExperts)
   .refine(choosesExperts, hasChoices)
-  .refine(namesLayers, hasNames);
+  .refine(...eachLayerIn('layer_rope_theta'));
 
 /** The same over a mixture of experts. modeling_granitemoe_swa.py */
 export const graniteMoeSwa = defineFamily({

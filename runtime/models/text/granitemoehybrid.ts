@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { mambaConfig, mambaSizes, stateSpace } from '../layers/mamba2-scan.js';
-import { isOfVersion5, library } from '../config-fields.js';
+import { eachLayerIn, isOfVersion5, library } from '../config-fields.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { mixtureConfig, mixtureOf, choosesExperts, hasChoices } from './granite.js';
 
@@ -13,9 +13,7 @@ const hybridConfig = mixtureConfig
     position_embedding_type: z.string().nullable().default(null),
     layer_types: z.array(z.enum(['attention', 'mamba'])).nullish(),
   })
-  .refine((c) => (c.layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
-    ...{ message: 'leaves out layers', path: ['layer_types'] },
-  })
+  .refine(...eachLayerIn('layer_types'))
   .refine(choosesExperts, hasChoices);
 
 type Hybrid = z.output<typeof hybridConfig>;

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
-import { count } from '../bases/decoder/routed-experts.js';
-import { epsilon, size } from '../config-fields.js';
+import { count, isDense, listedLayers } from '../bases/decoder/routed-experts.js';
+import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { chosenFeedForward } from '../layers/moe.js';
-import { sigmoidChoices } from '../layers/sigmoid-router.js';
+import { LEAST_SUM, sigmoidChoices } from '../layers/sigmoid-router.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
@@ -22,15 +22,10 @@ const config = z
     ...{ num_experts: count.default(192), num_experts_per_tok: count.default(8) },
     ...{ num_shared_experts: count.default(1), moe_intermediate_size: size.default(1536) },
     router_scaling_factor: z.number().default(2.826),
-    mlp_layer_types: z.array(z.enum(['dense', 'sparse'])).nullish(),
+    ...listedLayers,
   })
-  .refine((c) => (c.mlp_layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
-    ...{ message: 'leaves out layers', path: ['mlp_layer_types'] },
-  });
+  .refine(...eachLayerIn('mlp_layer_types'));
 type Config = z.output<typeof config>;
-
-/** Keeps shares from being divided by zero. */
-const LEAST = 1e-20;
 
 function mixed(g: GraphWriter, x: Value, ofLayer: (name: string) => string, c: Config): Value {
   const { hidden_size: width, moe_intermediate_size: inner, hidden_act: act } = c;
@@ -41,7 +36,7 @@ function mixed(g: GraphWriter, x: Value, ofLayer: (name: string) => string, c: C
       sigmoidChoices(g, tokens, {
         ...{ gate: at('router.gate'), correction: at('expert_bias'), width },
         ...{ experts: c.num_experts, chosen: c.num_experts_per_tok },
-        ...{ epsilon: LEAST, factor: c.router_scaling_factor },
+        ...{ epsilon: LEAST_SUM, factor: c.router_scaling_factor },
       }),
   });
   const shared = gatedFeedForward(g, x, (part) => at(`shared_mlp.${part}`), {
@@ -67,11 +62,9 @@ export const hyV3 = defineFamily({
   older: IN_MEMORY,
   ...llamaLike<Config>((c) => {
     const sizes = llamaSizes(c);
-    const isDense = (layer: number) =>
-      c.mlp_layer_types ? c.mlp_layer_types[layer] === 'dense' : layer === 0;
     return {
       ...{ ...sizes, headNorms: 'head', bias: { ...sizes.bias, feedForward: c.mlp_bias } },
-      feedForward: (g, x, at, layer) => (isDense(layer) ? undefined : mixed(g, x, at, c)),
+      feedForward: (g, x, at, layer) => (isDense(c, layer) ? undefined : mixed(g, x, at, c)),
     };
   }),
 });

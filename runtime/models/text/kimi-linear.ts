@@ -1,8 +1,14 @@
 import * as z from 'zod';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { type LayerNames, llamaLike } from '../bases/decoder/llama-decoder.js';
-import { chooseBySigmoid, count, sigmoidConfig } from '../bases/decoder/routed-experts.js';
-import { epsilon, size } from '../config-fields.js';
+import {
+  chooseBySigmoid,
+  count,
+  isDense,
+  listedLayers,
+  sigmoidConfig,
+} from '../bases/decoder/routed-experts.js';
+import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { causalConvolution } from '../layers/causal-convolution.js';
@@ -36,7 +42,7 @@ const fields = z.object({
   ...{ num_experts: count.default(256), num_experts_per_tok: count.default(8) },
   ...{ num_shared_experts: count.default(1), moe_intermediate_size: size.default(1024) },
   layer_types: z.array(z.enum(['full_attention', 'linear_attention'])).nullish(),
-  mlp_layer_types: z.array(z.enum(['dense', 'sparse'])).nullish(),
+  ...listedLayers,
   first_k_dense_replace: z.int().min(0).default(1),
   ...{ linear_head_dim: width.default(128), linear_num_heads: width.default(32) },
   linear_conv_kernel_dim: z.int().min(2).max(64).default(4),
@@ -46,9 +52,7 @@ const fields = z.object({
 const config = fields
   .transform((c) => ({ ...c, ...linearSizes(c), layer_types: c.layer_types ?? layersOf(c) }))
   .superRefine((c, context) => hasAttention({ ...c, full_attention_interval: 4 }, context))
-  .refine((c) => (c.mlp_layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
-    ...{ message: 'leaves out layers', path: ['mlp_layer_types'] },
-  });
+  .refine(...eachLayerIn('mlp_layer_types'));
 type Config = z.output<typeof config>;
 type Fields = z.output<typeof fields>;
 
@@ -156,8 +160,6 @@ export const kimiLinear = defineFamily({
       throw new GraphError('config.json: num_key_value_heads other than num_attention_heads are not known');
     const scale = (c.qk_nope_head_dim + c.qk_rope_head_dim) ** -0.5;
     const latent = { ...c, width: c.hidden_size, heads, scale, rotary: undefined, interleaved: false };
-    const isDense = (layer: number) =>
-      c.mlp_layer_types ? c.mlp_layer_types[layer] === 'dense' : layer < c.first_k_dense_replace;
     return {
       // The class has a head of its own, whatever a file says.
       ...{ ...llamaSizes({ ...c, head_dim: whole }), keyHeads: heads, tie: false, bias: {} },
@@ -168,7 +170,8 @@ export const kimiLinear = defineFamily({
               at: (name) => of.at(`self_attn.${name}`),
             })
           : associate(g, x, inputs, { ...of, c }),
-      feedForward: (g, x, at, layer) => (isDense(layer) ? undefined : mixed(g, x, at, c)),
+      feedForward: (g, x, at, layer) =>
+        isDense(c, layer, c.first_k_dense_replace) ? undefined : mixed(g, x, at, c),
     };
   }),
 });

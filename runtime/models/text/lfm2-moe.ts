@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { count } from '../bases/decoder/routed-experts.js';
-import { epsilon, size } from '../config-fields.js';
+import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { chosenFeedForward } from '../layers/moe.js';
 import { sigmoidChoices } from '../layers/sigmoid-router.js';
@@ -26,9 +26,7 @@ const config = z
     ...{ use_expert_bias: z.boolean().default(true), norm_topk_prob: z.boolean().default(true) },
     routed_scaling_factor: z.number().default(1),
   })
-  .refine((c) => c.layer_types.length >= c.num_hidden_layers, {
-    ...{ message: 'leaves out layers', path: ['layer_types'] },
-  });
+  .refine(...eachLayerIn('layer_types'));
 type Config = z.output<typeof config>;
 
 /** Keeps shares from being divided by zero. */

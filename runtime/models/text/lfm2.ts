@@ -6,7 +6,7 @@ import { gatedFeedForward } from '../layers/swiglu.js';
 import { linear } from '../layers/linear.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { epsilon, size } from '../config-fields.js';
+import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { type LlamaLike, llamaLike, type LayerNames } from '../bases/decoder/llama-decoder.js';
 
@@ -31,9 +31,7 @@ const config = z
     ...{ theta: z.number().positive().optional(), block_ff_dim: size.optional() },
     tie_embedding: z.boolean().optional(),
   })
-  .refine((c) => (c.layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
-    ...{ message: 'leaves out layers', path: ['layer_types'] },
-  });
+  .refine(...eachLayerIn('layer_types'));
 type Config = z.output<typeof config>;
 
 /** Two thirds of what is given, filled up, unless it is meant as it is. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { type LayerNames, llamaLike } from '../bases/decoder/llama-decoder.js';
 import { count } from '../bases/decoder/routed-experts.js';
-import { epsilon, size } from '../config-fields.js';
+import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import type { DecoderInputs } from '../layers/decoder-inputs.js';
 import { linear, multiplied } from '../layers/linear.js';
@@ -31,9 +31,7 @@ const config = z
     ...{ attn_temperature_tuning: z.boolean().default(true), attn_scale: z.number().default(0.1) },
     floor_scale: z.int().min(1).default(8192),
   })
-  .refine((c) => (c.layer_types?.length ?? Infinity) >= c.num_hidden_layers, {
-    ...{ message: 'leaves out layers', path: ['layer_types'] },
-  })
+  .refine(...eachLayerIn('layer_types'))
   .refine((c) => (c.no_rope_layers?.length || Infinity) >= c.num_hidden_layers, {
     ...{ message: 'leaves out layers', path: ['no_rope_layers'] },
   });

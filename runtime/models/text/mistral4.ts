@@ -9,7 +9,7 @@ import { defineFamily } from '../family.js';
 import { latentHeadWidth } from '../layers/latent-attention.js';
 import { linear } from '../layers/linear.js';
 import type { Choices } from '../layers/moe.js';
-import { sharesOf } from '../layers/sigmoid-router.js';
+import { LEAST_SUM, sharesOf } from '../layers/sigmoid-router.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
@@ -37,9 +37,6 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** Keeps shares from being divided by zero. */
-const LEAST = 1e-20;
-
 /** The softmax says who computes, of the best groups; the two best of a group speak for it. */
 function choose(g: GraphWriter, tokens: Value, at: At, c: Config): Choices {
   const [width, experts, chosen] = [c.hidden_size, c.n_routed_experts, c.num_experts_per_tok];
@@ -52,7 +49,7 @@ function choose(g: GraphWriter, tokens: Value, at: At, c: Config): Choices {
   const ofGroups = g.node('ReduceSum', [top(g, byGroup, 2, 2)[0], g.ints([2])], { keepdims: 0 });
   const left = ofBestGroups(g, { scores: byGroup, ofGroups, experts, groups, kept });
   const which = top(g, left, chosen, 1)[1];
-  const weights = sharesOf(g, scores, which, { epsilon: c.norm_topk_prob && LEAST });
+  const weights = sharesOf(g, scores, which, { epsilon: c.norm_topk_prob && LEAST_SUM });
   return { experts, which, weights: times(g, weights, c.routed_scaling_factor) };
 }
 

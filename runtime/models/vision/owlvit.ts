@@ -1,4 +1,4 @@
-import { defineFamily } from '../family.js';
+import { defineFamily, UNCHECKED_MEMORY } from '../family.js';
 import { configOf, heads } from './owl-detector.js';
 
 /** modeling_owlvit.py */
@@ -10,5 +10,5 @@ export const owlvit = defineFamily({
     prefixes: ['owlvit.'],
     heads,
   },
-  limits: ['A run’s memory is not checked before: give the server what `plan` says.'],
+  limits: [UNCHECKED_MEMORY],
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineFamily } from '../family.js';
+import { defineFamily, UNCHECKED_MEMORY } from '../family.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import {
@@ -92,7 +92,7 @@ function answerScores(g: GraphWriter, states: Value, c: Config): Value {
 /** A picture and a text as tokens of one encoder; pictures of a run are of one size. modeling_vilt.py */
 export const vilt = defineFamily({
   modelTypes: ['vilt'],
-  limits: ['A run’s memory is not checked before: give the server what `plan` says.'],
+  limits: [UNCHECKED_MEMORY],
   config,
   prefixes: ['vilt.'],
   heads: {

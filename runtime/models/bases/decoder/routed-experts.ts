@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { chosenFeedForward, type Choices } from '../../layers/moe.js';
-import { sharesOf, sigmoidScores } from '../../layers/sigmoid-router.js';
+import { LEAST_SUM, sharesOf, sigmoidScores } from '../../layers/sigmoid-router.js';
 import { gatedFeedForward } from '../../layers/swiglu.js';
 import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
@@ -18,6 +18,16 @@ export const routedConfig = {
   first_k_dense_replace: z.int().min(0).default(0),
   routed_scaling_factor: z.number().default(1),
 };
+
+/** Newer families list what their layers are. */
+export const listedLayers = { mlp_layer_types: z.array(z.enum(['dense', 'sparse'])).nullish() };
+
+/** True for a layer without experts; without a list the first layers are. */
+export const isDense = (
+  { mlp_layer_types: types }: z.output<z.ZodObject<typeof listedLayers>>,
+  layer: number,
+  first = 1,
+): boolean => (types ? types[layer] === 'dense' : layer < first);
 
 export type At = (name: string) => string;
 
@@ -111,9 +121,6 @@ type BySigmoid = Pick<
 export const shutsGroups = (c: z.output<z.ZodObject<typeof library>> & { n_group: number }): boolean =>
   c.n_group > 1 && isOfVersion5(c);
 
-/** What keeps shares from being divided by zero. */
-const LEAST = 1e-20;
-
 /** Sigmoids and a correction say who computes; the sigmoids alone are the shares. */
 export function chooseBySigmoid(g: GraphWriter, tokens: Value, at: At, c: BySigmoid): Choices {
   const { gate = 'mlp.gate', shut = false } = c;
@@ -133,7 +140,7 @@ export function chooseBySigmoid(g: GraphWriter, tokens: Value, at: At, c: BySigm
     ...(shut && { shut }),
   });
   const which = top(g, left, c.num_experts_per_tok, 1)[1];
-  const epsilon = c.norm_topk_prob && LEAST;
+  const epsilon = c.norm_topk_prob && LEAST_SUM;
   return {
     experts,
     which,

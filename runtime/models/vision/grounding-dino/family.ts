@@ -1,4 +1,4 @@
-import { type Family, defineFamily } from '../../family.js';
+import { type Family, defineFamily, UNCHECKED_MEMORY } from '../../family.js';
 import { anchorBoxes, bestCells } from '../../layers/anchors.js';
 import { aroundBoxes, deformableAttention } from '../../layers/deformable-attention.js';
 import { linear, matMulTransposed } from '../../layers/linear.js';
@@ -136,11 +136,11 @@ const prefixes = ['model.decoder.', 'model.'];
 /** modeling_grounding_dino.py */
 export const groundingDino = defineFamily({
   ...{ modelTypes: ['grounding-dino'], config: groundingConfig, prefixes, heads },
-  limits: ['A run’s memory is not checked before: give the server what `plan` says.'],
+  limits: [UNCHECKED_MEMORY],
 });
 
 /** modeling_mm_grounding_dino.py: scores have a bias, and each layer moves boxes by itself. */
 export const mmGroundingDino = defineFamily({
   ...{ modelTypes: ['mm-grounding-dino'], config: mmGroundingConfig, prefixes, heads },
-  limits: ['A run’s memory is not checked before: give the server what `plan` says.'],
+  limits: [UNCHECKED_MEMORY],
 });

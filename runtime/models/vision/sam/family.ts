@@ -1,4 +1,4 @@
-import { type Family, defineFamily } from '../../family.js';
+import { type Family, defineFamily, UNCHECKED_MEMORY } from '../../family.js';
 import { activation } from '../../layers/activation.js';
 import { linear } from '../../layers/linear.js';
 import { type SamConfig, samConfig } from './config.js';
@@ -38,10 +38,7 @@ const heads: Family<SamConfig>['heads'] = {
 /** A picture is read once, and prompts of points are answered with masks. modeling_sam.py */
 export const sam = defineFamily({
   modelTypes: ['sam'],
-  limits: [
-    'Crops (`crops_n_layers`) are refused, on which Python’s own pipeline fails.',
-    'A run’s memory is not checked before: give the server what `plan` says.',
-  ],
+  limits: ['Crops (`crops_n_layers`) are refused, on which Python’s own pipeline fails.', UNCHECKED_MEMORY],
   usualTask: 'mask-generation',
   config: samConfig,
   prefixes: ['sam.'],
