@@ -1,9 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { WrittenGraph } from '../../runtime/core/spec.js';
-import { BuilderError } from '../exit.js';
+import { askProcess } from '../own-process.js';
 
 /** The written graphs of a model, and the folder of their weights. */
 export interface ProbedNetwork {
@@ -23,15 +19,7 @@ export async function likenessOf(
   packed: ProbedNetwork,
   { packageRoot, env }: { packageRoot: string; env: Readonly<Record<string, string>> },
 ): Promise<Likeness> {
-  const script = path.join(packageRoot, 'dist/builder/compare-networks.js');
-  const child = spawn(process.execPath, [script], { env, stdio: 'pipe' });
-  // One that ends at once closes the pipe; its status says so.
-  child.stdin.on('error', () => undefined).end(JSON.stringify([plain, packed]));
-  const [said, complained, [status]] = await Promise.all([
-    ...[text(child.stdout), text(child.stderr)],
-    once(child, 'close') as Promise<[number | null]>,
-  ] as const);
-  if (status !== 0)
-    throw new BuilderError('failure', `the packed network can't be tried: ${complained.trim()}`);
-  return JSON.parse(said) as Likeness;
+  const job = [plain, packed];
+  const program = { packageRoot, env, script: 'compare-networks.js', subject: 'the packed network' };
+  return (await askProcess(program, job)) as Likeness;
 }
