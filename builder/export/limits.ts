@@ -17,7 +17,7 @@ const MOST_DEPTH = 8;
  * @throws Refusal that names the field
  */
 export function requireBounded(id: string, config: Json, index: WeightIndex): void {
-  const layers = Math.max(FREE_LAYERS, numberedParts(index));
+  const layers = Math.max(FREE_LAYERS, layersOf(index));
   const size = Math.max(FREE_SIZE, largestSize(index));
   for (const [name, value] of numbersIn(config)) {
     const limit = LAYERS.test(lastOf(name)) ? layers : SIZES.test(lastOf(name)) ? size : Infinity;
@@ -47,8 +47,8 @@ function* numbersIn(value: Json, path = '', depth = 0): Generator<[string, numbe
 const isNumbers = (value: unknown): value is number[] =>
   Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number');
 
-/** Parts of a network that have a number in the names of their tensors: `encoder.layer.3`. */
-function numberedParts(index: WeightIndex): number {
+/** Layers that a checkpoint has at most: parts with a number in the names of their tensors, as `encoder.layer.3`. */
+export function layersOf(index: WeightIndex): number {
   const parts = new Set<string>();
   for (const name of index.keys()) {
     const words = name.split('.');
@@ -62,6 +62,3 @@ function largestSize(index: WeightIndex): number {
   for (const { shape } of index.values()) for (const size of shape) largest = Math.max(largest, size);
   return largest;
 }
-
-/** Layers that the checkpoint has at most, for the time that an export may take. */
-export const layersOf = numberedParts;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { printable } from '../../runtime/core/printable.js';
 import { Refusal } from '../plan/refusal.js';
+import { lastLine } from './last-line.js';
 import { runLimited } from './sandbox.js';
 import { pythonFolder } from './tools.js';
 import type { ExportRecipe, ToolVersions } from './types.js';
@@ -96,5 +97,3 @@ function environment(out: string): Record<string, string> {
     CUDA_VISIBLE_DEVICES: '',
   };
 }
-
-const lastLine = (text: string): string => printable(text.trim().split('\n').at(-1) ?? '').slice(0, 300);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { acquireLock } from '../../runtime/store/lock.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import { BuilderError } from '../exit.js';
+import { lastLine } from './last-line.js';
 import { PINNED } from './versions.js';
 
 export interface ToolsRequest {
@@ -138,8 +139,6 @@ async function install(
   }
   await writeFile(path.join(folder, COMPLETE), '');
 }
-
-const lastLine = (text: string): string => text.trim().split('\n').at(-1)!.slice(0, 300);
 
 function run(
   program: string,

@@ -6,6 +6,7 @@ import {
   contentText,
   type Field,
   fieldsOf,
+  packedIntegers,
   varint,
   withFileReader,
   writeField,
@@ -222,19 +223,9 @@ function shapeOfTensor(bytes: Uint8Array): [string, number[]] {
   for (const field of fieldsOf(reader)) {
     if (field.number === 8) name = contentText(reader, field);
     else if (field.number === 1 && field.wire === 0) shape.push(varint(reader, field.start).value);
-    else if (field.number === 1) shape.push(...packed(reader, field));
+    else if (field.number === 1) shape.push(...packedIntegers(reader, field));
   }
   return [name, shape];
-}
-
-function packed(reader: ByteReader, { start, end }: Field): number[] {
-  const values: number[] = [];
-  for (let at = start; at < end;) {
-    const { value, next } = varint(reader, at);
-    values.push(value);
-    at = next;
-  }
-  return values;
 }
 
 /** What our graphs (runtime/models/) say of their producer. */

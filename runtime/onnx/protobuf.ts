@@ -95,6 +95,17 @@ export function varint(reader: ByteReader, at: number): { value: number; next: n
   throw broken();
 }
 
+/** Integers that stand behind each other in one field. */
+export function packedIntegers(reader: ByteReader, { start, end }: Field): number[] {
+  const values: number[] = [];
+  for (let at = start; at < end;) {
+    const { value, next } = varint(reader, at);
+    values.push(value);
+    at = next;
+  }
+  return values;
+}
+
 export function contentBytes(reader: ByteReader, { start, end }: Field): Uint8Array {
   return reader.read(start, end - start);
 }

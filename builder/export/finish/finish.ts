@@ -1,15 +1,9 @@
 import path from 'node:path';
-import { type Graph, type GraphNode, readGraph, writeGraph } from '../../../runtime/onnx/graph.js';
+import { type GraphNode, readGraph, writeGraph } from '../../../runtime/onnx/graph.js';
 import { intAttribute } from '../../../runtime/onnx/make.js';
-import {
-  bytesReader,
-  contentText,
-  fieldsOf,
-  writeField,
-  writeNumber,
-} from '../../../runtime/onnx/protobuf.js';
 import type { WeightIndex } from '../../../runtime/weights/index.js';
-import { innerNames, prune } from './prune.js';
+import { productsOf, turn, withFusedProducts } from './products.js';
+import { prune } from './prune.js';
 import { renameCache } from './rename.js';
 import { strip } from './strip.js';
 import { FLOAT, type Place, rawValues, readTensor, type Tensor, writeTensor } from './tensor.js';
@@ -110,72 +104,6 @@ function stored(tensor: Tensor, { stored: weight, transposed }: Match, casts: Gr
       otherFields: [intAttribute('to', FLOAT)],
     });
   return [writeTensor({ name, dims, type: half ?? FLOAT, place: { file, offset, length }, values: [] })];
-}
-
-const [DOMAIN, ATTRIBUTE] = [7, 5];
-const MICROSOFT = 'com.microsoft';
-
-/** Constants that nothing but matrix products reads, as their right side, and which of those nodes can read it turned. */
-function productsOf(graph: Graph): Set<string> {
-  const readers = new Map<string, boolean>();
-  const note = (name: string, turns: boolean) => readers.set(name, (readers.get(name) ?? true) && turns);
-  for (const node of graph.nodes) {
-    node.inputs.forEach((name, i) => note(name, i === 1 && canTurn(node)));
-    for (const name of innerNames(node.otherFields)) note(name, false);
-  }
-  for (const { name } of graph.outputs) note(name, false);
-  return new Set([...readers].filter(([, turns]) => turns).map(([name]) => name));
-}
-
-function canTurn({ op, otherFields }: GraphNode): boolean {
-  const domain = domainOf(otherFields);
-  if (op === 'MatMul') return domain === '';
-  return op === 'FusedMatMul' && domain === MICROSOFT && !attributeNames(otherFields).includes('transB');
-}
-
-/** The product with its right side transposed. */
-function turn(node: GraphNode): GraphNode {
-  const others = node.otherFields.filter((bytes) => numberOf(bytes) !== DOMAIN);
-  return {
-    ...node,
-    op: 'FusedMatMul',
-    otherFields: [...others, intAttribute('transB', 1), writeField(DOMAIN, MICROSOFT)],
-  };
-}
-
-const numberOf = (bytes: Uint8Array): number => [...fieldsOf(bytesReader(bytes))][0]!.number;
-
-function domainOf(fields: readonly Uint8Array[]): string {
-  const field = fields.find((bytes) => numberOf(bytes) === DOMAIN);
-  return field ? textIn(field) : '';
-}
-
-function attributeNames(fields: readonly Uint8Array[]): string[] {
-  return fields
-    .filter((bytes) => numberOf(bytes) === ATTRIBUTE)
-    .map((bytes) => {
-      const [attribute] = fieldsOf(bytesReader(bytes));
-      return textIn(bytes.subarray(attribute!.start, attribute!.end));
-    });
-}
-
-/** Content of the first field, as text. */
-function textIn(bytes: Uint8Array): string {
-  const reader = bytesReader(bytes);
-  const [field] = fieldsOf(reader);
-  return field ? contentText(reader, field) : '';
-}
-
-const OPSETS = 8;
-
-/** The model says which operators it reads beside the standard ones. */
-function withFusedProducts(modelFields: readonly Uint8Array[], needed: boolean): Uint8Array[] {
-  const has = modelFields.some((bytes) => {
-    const [field] = fieldsOf(bytesReader(bytes));
-    return field!.number === OPSETS && textIn(bytes.subarray(field!.start, field!.end)) === MICROSOFT;
-  });
-  if (has || !needed) return [...modelFields];
-  return [...modelFields, writeField(OPSETS, writeField(1, MICROSOFT), writeNumber(2, 1))];
 }
 
 interface Rest {

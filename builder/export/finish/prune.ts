@@ -1,5 +1,5 @@
 import type { Graph, GraphNode } from '../../../runtime/onnx/graph.js';
-import { bytesReader, contentText, fieldsOf } from '../../../runtime/onnx/protobuf.js';
+import { contentsIn, textsIn } from './fields.js';
 import { readTensor } from './tensor.js';
 
 /** The graph with these outputs only, in this order, and with what they need. Outputs that it lacks are left out. */
@@ -36,8 +36,8 @@ export function innerNames(fields: readonly Uint8Array[]): string[] {
 }
 
 function namesInGraph(graph: Uint8Array): string[] {
-  const nodes = fieldsIn(graph, (number) => number === NODE);
-  const outputs = fieldsIn(graph, (number) => number === OUTPUT);
+  const nodes = contentsIn(graph, NODE);
+  const outputs = contentsIn(graph, OUTPUT);
   return [
     ...nodes.flatMap((node) => [...textsIn(node, INPUT_NAME), ...namesInAttributesOf(node)]),
     ...outputs.flatMap((output) => textsIn(output, VALUE_NAME)),
@@ -45,20 +45,7 @@ function namesInGraph(graph: Uint8Array): string[] {
 }
 
 function namesInAttributesOf(node: Uint8Array): string[] {
-  return fieldsIn(node, (number) => number === ATTRIBUTE).flatMap((attribute) =>
-    fieldsIn(attribute, (number) => number === ONE_GRAPH || number === GRAPHS).flatMap(namesInGraph),
+  return contentsIn(node, ATTRIBUTE).flatMap((attribute) =>
+    contentsIn(attribute, ONE_GRAPH, GRAPHS).flatMap(namesInGraph),
   );
-}
-
-function fieldsIn(message: Uint8Array, isWanted: (number: number) => boolean): Uint8Array[] {
-  return Array.from(fieldsOf(bytesReader(message)))
-    .filter(({ number, wire }) => wire === 2 && isWanted(number))
-    .map(({ start, end }) => message.subarray(start, end));
-}
-
-function textsIn(message: Uint8Array, number: number): string[] {
-  const reader = bytesReader(message);
-  return Array.from(fieldsOf(reader))
-    .filter((field) => field.number === number)
-    .map((field) => contentText(reader, field));
 }

@@ -1,11 +1,6 @@
 import type { Graph, GraphNode, GraphValue } from '../../../runtime/onnx/graph.js';
-import {
-  bytesReader,
-  contentText,
-  fieldsOf,
-  writeField,
-  writeNumber,
-} from '../../../runtime/onnx/protobuf.js';
+import { bytesReader, fieldsOf, writeField, writeNumber } from '../../../runtime/onnx/protobuf.js';
+import { numberOf, textsIn } from './fields.js';
 
 /** Of ModelProto: version of the format, operator sets, functions. Who made it, when and from what is left out. */
 const MODEL_FIELDS: ReadonlySet<number> = new Set([1, 8, 25]);
@@ -33,10 +28,7 @@ function stripNode(node: GraphNode): GraphNode {
   return { ...node, otherFields: node.otherFields.filter(isOf(NODE_FIELDS)) };
 }
 
-const isOf = (numbers: ReadonlySet<number>) => (bytes: Uint8Array) => {
-  const [field] = fieldsOf(bytesReader(bytes));
-  return field !== undefined && numbers.has(field.number);
-};
+const isOf = (numbers: ReadonlySet<number>) => (field: Uint8Array) => numbers.has(numberOf(field));
 
 /** TypeProto.tensor_type, its shape, a dimension, and what a dimension says: a number or a name. */
 const [TENSOR, SHAPE, DIMENSION, VALUE, NAME] = [1, 2, 1, 1, 2];
@@ -49,9 +41,7 @@ function withSizes(value: GraphValue): GraphValue {
 }
 
 function sizeOf(dimension: Uint8Array): Uint8Array {
-  const reader = bytesReader(dimension);
-  const name = [...fieldsOf(reader)].find(({ number }) => number === NAME);
-  const text = name && contentText(reader, name);
+  const [text] = textsIn(dimension, NAME);
   return text !== undefined && /^\d{1,15}$/.test(text) ? writeNumber(VALUE, Number(text)) : dimension;
 }
 

@@ -4,6 +4,7 @@ import {
   contentText,
   type Field,
   fieldsOf,
+  packedIntegers,
   varint,
   writeField,
   writeNumber,
@@ -73,16 +74,11 @@ function placeFields({ file, offset, length }: Place): Uint8Array[] {
   ];
 }
 
-function integers(bytes: Uint8Array, { wire, start, end }: Field): number[] {
+/** Several in one field, or one in each. */
+function integers(bytes: Uint8Array, field: Field): number[] {
   const reader = bytesReader(bytes);
-  if (wire === 0) return [varint(reader, start).value];
-  const found: number[] = [];
-  for (let at = start; at < end;) {
-    const { value, next } = varint(reader, at);
-    found.push(value);
-    at = next;
-  }
-  return found;
+  if (field.wire === 0) return [varint(reader, field.start).value];
+  return packedIntegers(reader, field);
 }
 
 function pairOf(bytes: Uint8Array, { start, end }: Field): Record<string, string> {
