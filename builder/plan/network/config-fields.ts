@@ -10,9 +10,6 @@ export function edge(value: unknown): number | undefined {
 export const numbers = (value: unknown): number[] =>
   Array.isArray(value) ? value.slice(0, 16).map((each) => positive(each) ?? 1) : [];
 
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Larger than any field of a network; what is beyond is a mistake. */
 const MOST_FIELD = 2 ** 20;
 

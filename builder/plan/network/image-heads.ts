@@ -1,6 +1,7 @@
+import { isObject } from '../../../runtime/hub-config/json.js';
 import { cells } from '../../../runtime/core/media-run-memory.js';
 import type { ImagePart, ImageSize } from '../../../runtime/core/network.js';
-import { edge, isObject, type Json, numbers, positive } from './config-fields.js';
+import { edge, type Json, numbers, positive } from './config-fields.js';
 import { CONVOLUTION, firstStride, isStaged, layerStates, SCORES, widthsOf } from './image-stages.js';
 import { traitsOf } from './traits.js';
 

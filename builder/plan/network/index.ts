@@ -1,6 +1,7 @@
+import { isObject } from '../../../runtime/hub-config/json.js';
 import type { NetworkFacts } from '../../../runtime/core/network.js';
 import { audioNetwork } from './audio-steps.js';
-import { isObject, type Json } from './config-fields.js';
+import { type Json } from './config-fields.js';
 import { imageParts } from './image-parts.js';
 import { sizesOf } from './sizes.js';
 

@@ -1,5 +1,6 @@
+import { isObject } from '../../../runtime/hub-config/json.js';
 import { classDefaults } from '../config/library-defaults.js';
-import { isObject, type Json } from './config-fields.js';
+import { type Json } from './config-fields.js';
 
 /**
  * What transformers takes for fields that a configuration inside of another leaves out: the defaults of its own type, which the

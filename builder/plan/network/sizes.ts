@@ -1,5 +1,6 @@
+import { isObject } from '../../../runtime/hub-config/json.js';
 import type { MediaEncoderSizes, NetworkSizes } from '../../../runtime/core/network.js';
-import { isObject, type Json } from './config-fields.js';
+import { type Json } from './config-fields.js';
 import { innerDefaults } from './inner-defaults.js';
 import { parsedConfig, traitsOf } from './traits.js';
 

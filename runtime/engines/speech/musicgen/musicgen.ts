@@ -44,7 +44,7 @@ export async function openMusicgen(request: LoadRequest, config: Json): Promise<
   const repository = generation ?? config;
   const { self, cross } = decoder.bytes;
   const sizes = {
-    sizes: networkSizes(request.spec, 'decoder'),
+    network: networkSizes(request.spec, 'decoder'),
     contextLength: positions,
     bytesPerToken: self + cross,
     chunk: 1,

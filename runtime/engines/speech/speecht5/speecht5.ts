@@ -36,7 +36,7 @@ export async function openSpeechT5(request: LoadRequest, config: Json): Promise<
     openVocoder(request),
   ]);
   const { self, cross } = decoder.bytes;
-  const sizes = { sizes: network, contextLength: longestText, bytesPerToken: self + cross, chunk: Infinity };
+  const sizes = { network, contextLength: longestText, bytesPerToken: self + cross, chunk: Infinity };
   const memory = planDecoderMemory(request, sizes);
   const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   const bands = number('num_mel_bins', DEFAULTS.bands);

@@ -54,7 +54,7 @@ export async function openBatchDecoder(
       const contextLength = contextLengthOf(config);
       const memory = planDecoderMemory(request, {
         ...{
-          sizes: networkSizes(request.spec),
+          network: networkSizes(request.spec),
           contextLength,
           bytesPerToken: kvBytesPerToken(layout),
           bytesPerRow: stateBytes(layout),

@@ -18,7 +18,7 @@ export interface DecoderMemory {
 }
 
 export interface DecoderSizes {
-  sizes: NetworkSizes;
+  network: NetworkSizes;
   contextLength: number | undefined;
   bytesPerToken: number;
   /** Of the cache of a row beside its tokens. */
@@ -35,9 +35,9 @@ export function planDecoderMemory(request: LoadRequest, sizes: DecoderSizes): De
   const { memory, spec, cacheBytes } = request;
   const limit = memory?.limit;
   const free = availableMemory(memory);
-  const room = besideGrammar(free, grammarBytes(spec.task, sizes.sizes.vocabulary));
+  const room = besideGrammar(free, grammarBytes(spec.task, sizes.network.vocabulary));
   if (room === Infinity) return { cacheBytes, cacheLimit: 'CACHE_BYTES', longestPrompt: Infinity, limit };
-  const { sizes: network, contextLength = Infinity, bytesPerToken, bytesPerRow = 0, chunk } = sizes;
+  const { network, contextLength = Infinity, bytesPerToken, bytesPerRow = 0, chunk } = sizes;
   const integers = /^(?:q8|u?int8)$/.test(spec.dtype);
   const shape = { sizes: network, perToken: bytesPerToken, chunk, integers };
   const bytesOf = (length: number) => promptBytes(shape, length);

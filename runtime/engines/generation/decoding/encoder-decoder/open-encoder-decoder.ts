@@ -31,7 +31,7 @@ export async function openEncoderDecoder<Source>(
   const encoding = openEncoder(request, config, embedder);
   const memoryFor = async (bytesPerToken: number): Promise<DecoderMemory> =>
     planDecoderMemory(request, {
-      sizes: networkSizes(request.spec, 'encoder'),
+      network: networkSizes(request.spec, 'encoder'),
       contextLength: (await encoding).maxLength,
       ...{ bytesPerToken, chunk: Infinity },
     });

@@ -40,7 +40,7 @@ export async function openSingleDecoder(
   const chunk = (await canChunkPrefill(graph, whole, config)) ? prefillChunkOf(config) : Infinity;
   const scoredChunk = graph.ropeSwitchLength < Infinity ? Infinity : chunk;
   const memory = planDecoderMemory(request, {
-    sizes: networkSizes(request.spec),
+    network: networkSizes(request.spec),
     contextLength,
     bytesPerToken,
     chunk,

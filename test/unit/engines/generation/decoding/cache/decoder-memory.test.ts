@@ -10,11 +10,11 @@ const used = process.memoryUsage.rss();
 /** A limit that leaves about so much beside what this process holds. */
 const leaving = (bytes: number) => ({ limit: used + 34 * MB + bytes, bodies: 0 });
 
-const sizes = sizesOf({
+const network = sizesOf({
   ...{ hidden_size: 768, intermediate_size: 2560, num_hidden_layers: 14, num_attention_heads: 12 },
   ...{ num_key_value_heads: 4, head_dim: 64 },
 });
-const needs = { sizes, contextLength: 2048, bytesPerToken: 28_672, chunk: Infinity };
+const needs = { network, contextLength: 2048, bytesPerToken: 28_672, chunk: Infinity };
 const memoryOf = (memory: LoadRequest['memory'], more = {}) =>
   planDecoderMemory({ memory, spec: { dtype: 'q8' }, cacheBytes: 2 ** 33 } as LoadRequest, {
     ...needs,
@@ -49,7 +49,7 @@ test('what follows formats is set aside where the task has formats, up to half o
   const cacheOf = (task: string, vocabulary: number, room: number) =>
     planDecoderMemory(
       { memory: leaving(room), spec: { dtype: 'q8', task }, cacheBytes: 2 ** 33 } as LoadRequest,
-      { ...needs, sizes: { ...sizes, vocabulary } },
+      { ...needs, network: { ...network, vocabulary } },
     ).cacheBytes;
   const [chat, small, transcript] = [
     cacheOf('chat', 151_936, 3000 * MB),
