@@ -105,6 +105,8 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['fill-mask/jina-v3-mask', 'masked-lm'],
   ['object-detection/rf-detr', 'object-detection'],
   ['image-segmentation/rf-detr-masks', 'image-segmentation'],
+  ['zero-shot-image-classification/siglip2-naflex', 'image-text-matching'],
+  ['image-feature-extraction/siglip2-naflex-vision', 'image-features'],
   ['audio-text-to-text/qwen3-asr', 'media-chat'],
   ['image-text-to-text/paddleocr-vl', 'media-chat'],
   ['image-text-to-text/lighton-ocr', 'media-chat'],

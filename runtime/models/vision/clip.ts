@@ -155,6 +155,7 @@ export const clipVision = defineFamily({
   modelTypes: ['clip_vision_model'],
   config: clipPictures,
   prefixes: [],
+  parts: { 'vision_model.': ['vision_model.', ''] },
   heads: pictureHeads,
 });
 

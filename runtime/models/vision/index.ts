@@ -34,6 +34,7 @@ import { sam } from './sam/family.js';
 import { sam2 } from './sam2/family.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
+import { siglip2, siglip2Vision } from './siglip2.js';
 import { swiftformer } from './swiftformer.js';
 import { swin } from './swin.js';
 import { swinv2 } from './swinv2.js';
@@ -48,7 +49,7 @@ import { yolos } from './yolos.js';
 /** Families that read pictures. */
 export const PICTURES: readonly AnyFamily[] = [
   ...[vit, deit, dinov2, dinov2WithRegisters, dinov3, dinov3Convnext, beit],
-  ...[clip, clipVision, clipText, siglip, siglipVision],
+  ...[clip, clipVision, clipText, siglip, siglipVision, siglip2, siglip2Vision],
   ...[mobilenetV1, mobilenetV2, mobilevit, efficientnet, regnet, hgnet],
   ...[resnet, convnext, convnextv2, poolformer, levit, swiftformer, swin, swinv2, segformer],
   ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine, rfDetr],

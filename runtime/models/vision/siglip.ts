@@ -18,11 +18,12 @@ import {
   scalarWeight,
   similarities,
   textTower,
+  type Tower,
   towerLayers,
   towerSizes,
 } from '../bases/vision/clip-towers.js';
 
-const common = {
+export const siglipTower = {
   hidden_size: size.default(768),
   intermediate_size: size.default(3072),
   num_attention_heads: size.default(12),
@@ -30,16 +31,16 @@ const common = {
   layer_norm_eps: epsilon.default(1e-6),
 };
 
-const textConfig = z.object({
-  ...{ ...textTower, ...common },
+export const siglipTexts = z.object({
+  ...{ ...textTower, ...siglipTower },
   vocab_size: size.default(32000),
   max_position_embeddings: size.default(64),
   projection_size: size.nullish(),
 });
-type TextConfig = z.output<typeof textConfig>;
+type TextConfig = z.output<typeof siglipTexts>;
 
 export const siglipPictures = z.object({
-  ...{ ...pictureTower, ...common },
+  ...{ ...pictureTower, ...siglipTower },
   image_size: pictureTower.image_size.default(224),
   patch_size: pictureTower.patch_size.default(16),
   vision_use_head: z.boolean().default(true),
@@ -47,12 +48,12 @@ export const siglipPictures = z.object({
 type PictureConfig = z.output<typeof siglipPictures>;
 
 const config = z
-  .object({ ...labels, text_config: textConfig.prefault({}), vision_config: siglipPictures.prefault({}) })
+  .object({ ...labels, text_config: siglipTexts.prefault({}), vision_config: siglipPictures.prefault({}) })
   .transform((c) => ({ labels: labelCount(c), text: c.text_config, picture: c.vision_config }));
 type Config = z.output<typeof config>;
 
 /** Vectors of texts, whose last token counts, be it padding; the mask says whether tokens see that. */
-function textVectors(g: GraphWriter, c: TextConfig): Value {
+export function siglipTextVectors(g: GraphWriter, c: TextConfig): Value {
   const ids = g.input('input_ids', 'int64', ['texts', 'tokens']);
   const mask = g.input('attention_mask', 'int64', ['texts', 'tokens']);
   const padding = g.node('Cast', [mask], { to: ELEMENTS.int32 });
@@ -74,8 +75,8 @@ function pictureStates(g: GraphWriter, c: PictureConfig): Value {
   return layerNorm(g, x, 'vision_model.post_layernorm', towerSizes(c));
 }
 
-/** A learnt token that looks at all patches: float32 [rows, width]. */
-function pooled(g: GraphWriter, states: Value, c: PictureConfig): Value {
+/** A learnt token that looks at all patches but padding: float32 [rows, width]. @param padding int32 [rows, patches], 0 for it */
+export function probed(g: GraphWriter, states: Value, c: Tower, padding?: Value): Value {
   const at = (name: string) => `vision_model.head.${name}`;
   const { width, inner, heads, epsilon, act } = towerSizes(c);
   const project = inProjections(g, (name) => at(`attention.${name}`), { width });
@@ -83,7 +84,7 @@ function pooled(g: GraphWriter, states: Value, c: PictureConfig): Value {
   const [query, key, value] = [project(0, probe), project(1, states), project(2, states)];
   const rows = g.node('Shape', [states], { start: 0, end: 1 });
   const asked = g.node('Expand', [query, g.node('Concat', [rows, g.ints([1, width])], { axis: 0 })]);
-  const found = attention(g, { query: asked, key, value }, { heads, width });
+  const found = attention(g, { query: asked, key, value }, { heads, width, padding });
   const seen = linear(g, found, at('attention.out_proj'), { from: width, to: width });
   const normed = layerNorm(g, seen, at('layernorm'), { width, epsilon });
   const wide = activation(g, linear(g, normed, at('mlp.fc1'), { from: width, to: inner }), act);
@@ -92,8 +93,8 @@ function pooled(g: GraphWriter, states: Value, c: PictureConfig): Value {
 }
 
 function writeMatcher(g: GraphWriter, c: Config): void {
-  const pictures = pooled(g, pictureStates(g, c.picture), c.picture);
-  const vectors = { pictures, texts: textVectors(g, c.text) };
+  const pictures = probed(g, pictureStates(g, c.picture), c.picture);
+  const vectors = { pictures, texts: siglipTextVectors(g, c.text) };
   similarities(g, vectors, { width: c.picture.hidden_size, bias: scalarWeight(g, 'logit_bias') });
 }
 
@@ -121,7 +122,7 @@ const pictureHeads: Family<PictureConfig>['heads'] = {
       const states = pictureStates(g, c);
       g.output('last_hidden_state', states, 'float32', ['rows', 'tokens', c.hidden_size]);
       if (c.vision_use_head)
-        g.output('pooler_output', pooled(g, states, c), 'float32', ['rows', c.hidden_size]);
+        g.output('pooler_output', probed(g, states, c), 'float32', ['rows', c.hidden_size]);
     },
   },
 };
@@ -130,5 +131,6 @@ export const siglipVision = defineFamily({
   modelTypes: ['siglip_vision_model'],
   config: siglipPictures,
   prefixes: [],
+  parts: { 'vision_model.': ['vision_model.', ''] },
   heads: pictureHeads,
 });

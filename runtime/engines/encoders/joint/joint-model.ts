@@ -122,10 +122,10 @@ interface Padding {
 function padded(rows: readonly Encoding[], { width, tokenizer, masks }: Padding): readonly Encoding[] {
   if (width === 0 && masks) return rows;
   const longest = rows.reduce((most, { ids }) => Math.max(most, ids.length), width);
-  const fill = (values: readonly number[], value: number) => [
-    ...values,
-    ...new Array<number>(longest - values.length).fill(value),
-  ];
+  const fill = (values: readonly number[], value: number) => {
+    const more = new Array<number>(longest - values.length).fill(value);
+    return tokenizer.paddingSide === 'left' ? [...more, ...values] : [...values, ...more];
+  };
   return rows.map(({ ids, typeIds }) => ({
     ids: fill(ids, padId(tokenizer)),
     typeIds: fill(typeIds, 0),
