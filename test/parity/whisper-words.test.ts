@@ -98,9 +98,12 @@ const missing = missingFor(TASK);
     expect(parts.output.segments).toBeUndefined();
   });
 
-  test('pieces that overlap are not joined by words', async () => {
-    const found = await ask({ sound: 'sound4.wav', params: { chunk_length_s: 2 } });
-    expect(found).toMatchObject({ status: 422, error: expect.stringContaining('params.chunk_length_s') });
+  test('seams go by times of words where only the text is told', async () => {
+    const one = cases.find(({ params }) => params['stride_length_s'] === 1.25)!;
+    const params = { ...one.params, return_chunks: false };
+    expect(await ask({ sound: one.sound, params })).toMatchObject({ status: 200, output: one.expect.text });
+    const byTokens = await ask({ sound: one.sound, params: { ...params, return_timestamps: true } });
+    expect(byTokens.output).not.toBe(one.expect.text);
   });
 
   test.each<[string, string, object, RegExp]>([
@@ -116,6 +119,8 @@ const missing = missingFor(TASK);
       expect([status, body.error]).toEqual([422, expect.stringMatching(reason)]);
       const plain = await other.model.run({ base64, params: { return_timestamps: 'word' } });
       expect(plain.status).toBe(200);
+      const pieces = { return_timestamps: 'word', chunk_length_s: 0.2 };
+      expect(await other.model.run({ base64, params: pieces })).toMatchObject({ status: 422 });
     } finally {
       await other.end();
     }

@@ -113,9 +113,7 @@ function decoderOf(c: Config): SourceDecoder {
 /** modeling_whisper.py */
 export const whisper = defineFamily({
   modelTypes: ['whisper'],
-  limits: [
-    'Times of words need `alignment_heads` in generation_config.json; pieces that overlap (`chunk_length_s`) have none.',
-  ],
+  limits: ['Times of words need `alignment_heads` in generation_config.json.'],
   usualTask: 'automatic-speech-recognition',
   config,
   prefixes: ['model.'],

@@ -1,35 +1,50 @@
+/** Tokens that were heard in one window, and when, where times of words are asked for. */
+export interface HeardRun {
+  tokens: readonly number[];
+  /** As many as tokens, or none. */
+  spans: readonly Span[];
+}
+
+/** Seconds from the token before to a token. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
 /**
  * Joins what was heard in windows that overlap (transformers' _find_longest_common_sequence of Whisper): each seam is where
- * most tokens agree, the left window counts before its middle, the right one after.
+ * most tokens agree, the left window counts before its middle, the right one after. Tokens with times agree only where those of the
+ * right window are not earlier.
  */
-export function mergeOverlaps(sequences: readonly (readonly number[])[]): number[] {
-  const [first = [], ...others] = sequences;
-  const total: number[] = [];
+export function mergeOverlaps(runs: readonly HeardRun[]): HeardRun {
+  const [first = { tokens: [], spans: [] }, ...others] = runs;
+  const tokens: number[] = [];
+  const spans: Span[] = [];
   let left = first;
   for (const right of others) {
     const { leftMiddle, rightMiddle } = bestSeam(left, right);
-    total.push(...left.slice(0, leftMiddle));
-    left = right.slice(rightMiddle);
+    tokens.push(...left.tokens.slice(0, leftMiddle));
+    spans.push(...left.spans.slice(0, leftMiddle));
+    left = { tokens: right.tokens.slice(rightMiddle), spans: right.spans.slice(rightMiddle) };
   }
-  return [...total, ...left];
+  return { tokens: [...tokens, ...left.tokens], spans: [...spans, ...left.spans] };
 }
 
 /** Favours long matches over short ones that are as good. */
 const EPSILON = 1 / 10_000;
 
-function bestSeam(
-  left: readonly number[],
-  right: readonly number[],
-): { leftMiddle: number; rightMiddle: number } {
-  let best = { score: 0, leftMiddle: left.length, rightMiddle: 0 };
-  for (let shift = 1; shift < left.length + right.length; shift++) {
-    const leftStart = Math.max(0, left.length - shift);
-    const leftStop = Math.min(left.length, left.length + right.length - shift);
-    const rightStart = Math.max(0, shift - left.length);
-    const rightStop = Math.min(right.length, shift);
+function bestSeam(left: HeardRun, right: HeardRun): { leftMiddle: number; rightMiddle: number } {
+  const [leftLength, rightLength] = [left.tokens.length, right.tokens.length];
+  let best = { score: 0, leftMiddle: leftLength, rightMiddle: 0 };
+  for (let shift = 1; shift < leftLength + rightLength; shift++) {
+    const leftStart = Math.max(0, leftLength - shift);
+    const leftStop = Math.min(leftLength, leftLength + rightLength - shift);
+    const rightStart = Math.max(0, shift - leftLength);
+    const rightStop = Math.min(rightLength, shift);
     let matches = 0;
     for (let i = 0; i < leftStop - leftStart; i++) {
-      if (left[leftStart + i] === right[rightStart + i]) matches++;
+      if (left.tokens[leftStart + i] !== right.tokens[rightStart + i]) continue;
+      if (isInOrder(left.spans[leftStart + i], right.spans[rightStart + i])) matches++;
     }
     const score = matches / shift + shift * EPSILON;
     if (matches <= 1 || score <= best.score) continue;
@@ -40,4 +55,10 @@ function bestSeam(
     };
   }
   return best;
+}
+
+/** True without times. */
+function isInOrder(left: Span | undefined, right: Span | undefined): boolean {
+  if (!left || !right) return true;
+  return left.start < right.start || (left.start === right.start && left.end <= right.end);
 }

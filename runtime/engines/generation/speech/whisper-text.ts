@@ -1,11 +1,11 @@
 import type { TranscriptChunk } from '../../../core/handles/index.js';
-import { mergeOverlaps } from './merge-overlap.js';
+import { type HeardRun, mergeOverlaps, type Span } from './merge-overlap.js';
 import type { WordOfTokens } from './word-times/words.js';
 
 /** What was heard in one piece of a sound. */
 export interface HeardPiece {
   tokens: readonly number[];
-  /** Seconds at which each token is said, where words are asked for; only of one piece. */
+  /** Seconds of the piece at which each token is said, where words are asked for. */
   times?: readonly number[] | undefined;
   /** Seconds of a piece that overlaps others, and of what it shares with the one before and after. */
   overlap?: { length: number; left: number; right: number } | undefined;
@@ -48,20 +48,18 @@ function createReader(rules: TextRules) {
   const chunks: TranscriptChunk[] = [];
   const words: TranscriptChunk[] = [];
   /** Runs of tokens that have not become text. */
-  let waiting: (readonly number[])[] = [];
-  /** From the last token to each of them, where words are asked for. */
-  let spans: Span[] = [];
+  let waiting: HeardRun[] = [];
   let partStart: number | undefined;
   let offset = 0;
   let skips = false;
 
   function endPart(end: number | null): void {
-    const tokens = mergeOverlaps(waiting);
+    const { tokens, spans } = mergeOverlaps(waiting);
     chunks.push({ text: decode(tokens), start: partStart ?? null, end });
     if (spans.length > 0)
       for (const { text, places } of rules.words?.(tokens) ?? [])
         words.push({ text, start: spans[places[0]!]!.start, end: spans[places.at(-1)!]!.end });
-    [waiting, spans] = [[], []];
+    waiting = [];
     partStart = undefined;
   }
 
@@ -88,24 +86,28 @@ function createReader(rules: TextRules) {
       if (overlap) offset -= overlap.left;
       const bounds = boundsOf(tokens, overlap, rules);
       const clock = createClock(tokens, rules);
-      let current: number[] = [];
+      let current = emptyRun();
       for (const [i, token] of tokens.entries()) {
         if (specialIds.has(token)) continue;
         if (token < timestampBegin) {
-          current.push(token);
-          if (times) spans.push({ start: round(times[i - 1] ?? 0), end: round(times[i]!) });
+          current.tokens.push(token);
+          if (times)
+            current.spans.push({
+              start: round((times[i - 1] ?? 0) + offset),
+              end: round(times[i]! + offset),
+            });
           continue;
         }
         const passed = clock.passed(i);
         const time = round((token - timestampBegin) * secondsPerStep + offset + passed);
         if (!readTime(token, time, bounds)) continue;
         waiting.push(current);
-        current = [];
+        current = emptyRun();
         endPart(time);
       }
       if (overlap) offset += overlap.length - overlap.right;
-      if (current.length > 0) waiting.push(current);
-      else if (waiting.every((run) => run.length === 0)) {
+      if (current.tokens.length > 0) waiting.push(current);
+      else if (waiting.every((run) => run.tokens.length === 0)) {
         waiting = [];
         partStart = undefined;
       }
@@ -118,10 +120,7 @@ function createReader(rules: TextRules) {
   };
 }
 
-interface Span {
-  start: number;
-  end: number;
-}
+const emptyRun = (): { tokens: number[]; spans: Span[] } => ({ tokens: [], spans: [] });
 
 const round = (seconds: number): number => Math.round(seconds * 100) / 100;
 

@@ -51,8 +51,10 @@ export function createWhisper(model: WhisperModel): Transcribe {
     };
     const pieces = soundPieces(samples, { chunk_length_s, stride_length_s }, { rate, align: 1 });
     const isLong = pieces === undefined && samples.length > extractor.windowSamples;
-    checkKindOfTimes(return_timestamps, pieces?.length ?? 1);
-    const alignment = return_timestamps === 'word' && return_chunks ? alignmentOf(model) : undefined;
+    checkKindOfTimes(return_timestamps);
+    // Seams between pieces go by times of words; the text of one piece does not.
+    const needsWords = return_timestamps === 'word' && (return_chunks || (pieces?.length ?? 1) > 1);
+    const alignment = needsWords ? alignmentOf(model) : undefined;
     // As in Python, false asks for nothing: the repository's own setting stays, and long sounds are heard by times.
     const asked = return_timestamps != null && return_timestamps !== false;
     const wanted = asked || isLong || model.repository['return_timestamps'] === true;
@@ -165,14 +167,11 @@ function soundFrames(length: number, isPiece: boolean, { windowFrames, hop }: Wh
 const secondsOf = (states: readonly number[], seek: number, secondsPerStep: number): number[] =>
   states.map((state) => Math.max(0, state + seek / FRAMES_PER_STEP) * secondsPerStep);
 
-/** Times of words change nothing in the text of one piece; seams between pieces would go by them. */
-function checkKindOfTimes(kind: SpeechOptions['return_timestamps'], pieces: number): void {
-  if (kind !== 'char' && (kind !== 'word' || pieces < 2)) return;
+function checkKindOfTimes(kind: SpeechOptions['return_timestamps']): void {
+  if (kind !== 'char') return;
   throw new RunError(
     'unprocessable',
-    kind === 'char'
-      ? 'params.return_timestamps: Whisper knows times of segments and of words, not of letters; set true'
-      : 'params.return_timestamps: pieces that overlap are not joined by times of words; set true, or leave params.chunk_length_s out',
+    'params.return_timestamps: Whisper knows times of segments and of words, not of letters; set true',
   );
 }
 

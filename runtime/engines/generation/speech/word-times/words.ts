@@ -43,8 +43,8 @@ function signsOf(tokens: readonly number[], { decode }: WordRules): WordOfTokens
   for (let i = 0; i < tokens.length; i++) {
     const text = decode(tokens.slice(from, i + 1));
     const broken = text.indexOf(BROKEN);
-    // A character that is broken in the whole text, too, does not become whole.
-    if (broken >= 0 && whole[offset + broken] !== BROKEN) continue;
+    // A character that is broken in the whole text, too, does not become whole; nor does one beyond its end, as of 5.24.
+    if (broken >= 0 && (whole[offset + broken] ?? BROKEN) !== BROKEN) continue;
     signs.push({ text, places: Array.from({ length: i + 1 - from }, (_, k) => from + k) });
     offset += text.length;
     from = i + 1;
