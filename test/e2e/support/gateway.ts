@@ -65,24 +65,55 @@ export interface GatewayContainer {
   waits: boolean;
 }
 
+/** What one listing tells of a container; the engine takes a listing at one moment, unlike several inspections. */
+interface Listed {
+  id: string;
+  name: string;
+  model: string;
+}
+
 /** The containers of a gateway that run now, or all of them; without those that wait for a call, or also those. */
 export async function containersOf(
   gateway: string,
   { all = false, waiting = false } = {},
 ): Promise<GatewayContainer[]> {
-  const filter = ['--filter', `label=io.slipway.gateway=${gateway}`, '--quiet', '--no-trunc'];
-  const ids = (await docker('ps', ...(all ? ['--all'] : []), ...filter)).split('\n').filter(Boolean);
-  if (ids.length === 0) return [];
-  const format =
-    '{{.Name}}\t{{.Id}}\t{{index .Config.Labels "io.slipway.model"}}\t{{.HostConfig.Memory}}\t{{.Config.Env}}\t{{.NetworkSettings.Ports}}';
-  // One that has gone since then is no error.
-  const { stdout } = await run('docker', ['inspect', '--format', format, ...ids]);
-  return stdout
+  const listed = await listContainers(gateway, all);
+  const counted = listed.filter(({ name }) => waiting || !isWaiting(name));
+  const inspected = await inspectContainers(counted);
+  // One that has been removed since the listing ran at that moment, but its settings are gone.
+  return counted.flatMap(({ id, name, model }) => {
+    const settings = inspected.get(id);
+    return settings ? [{ id, model, waits: isWaiting(name), ...settings }] : [];
+  });
+}
+
+const isWaiting = (name: string) => name.includes('.waits-');
+
+async function listContainers(gateway: string, all: boolean): Promise<Listed[]> {
+  const filter = ['--filter', `label=io.slipway.gateway=${gateway}`, '--no-trunc'];
+  const format = '{{.ID}}\t{{.Names}}\t{{.Label "io.slipway.model"}}';
+  const lines = await docker('ps', ...(all ? ['--all'] : []), ...filter, '--format', format);
+  return lines
     .split('\n')
     .filter(Boolean)
     .map((line) => {
-      const [name = '', id = '', model = '', limit, secrets = '', ports = ''] = line.split('\t');
-      return { id, model, limit: Number(limit), secrets, ports, waits: name.includes('.waits-') };
-    })
-    .filter(({ waits }) => waiting || !waits);
+      const [id = '', name = '', model = ''] = line.split('\t');
+      return { id, name, model };
+    });
+}
+
+async function inspectContainers(listed: readonly Listed[]) {
+  if (listed.length === 0) return new Map<string, Pick<GatewayContainer, 'limit' | 'secrets' | 'ports'>>();
+  const format = '{{.Id}}\t{{.HostConfig.Memory}}\t{{.Config.Env}}\t{{.NetworkSettings.Ports}}';
+  // One that has gone since then is no error.
+  const { stdout } = await run('docker', ['inspect', '--format', format, ...listed.map(({ id }) => id)]);
+  return new Map(
+    stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => {
+        const [id = '', limit, secrets = '', ports = ''] = line.split('\t');
+        return [id, { limit: Number(limit), secrets, ports }] as const;
+      }),
+  );
 }

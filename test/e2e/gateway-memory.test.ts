@@ -4,9 +4,9 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ZooCase, zooModel, type ZooModel } from '../parity/zoo.js';
 import { difference } from '../parity/difference.js';
-import { describeWithDocker } from '../e2e/support/engine.js';
-import { containersOf, newKey, startGateway, type TestGateway } from '../e2e/support/gateway.js';
-import { builder, docker } from '../e2e/support/process.js';
+import { describeWithDocker } from './support/engine.js';
+import { containersOf, newKey, startGateway, type TestGateway } from './support/gateway.js';
+import { builder, docker } from './support/process.js';
 
 const TEN: [task: string, name: string][] = [
   ['text-classification', 'distilbert'],
@@ -99,10 +99,14 @@ describeWithDocker('gateway serve on Docker', () => {
     key = await newKey(path.join(folder, 'keys.json'));
   }, 300_000);
 
-  afterAll(async () => {
-    for (const gateway of gateways) await gateway.end('SIGKILL');
+  // What a test that fails leaves behind must not fail the next.
+  afterEach(async () => {
+    for (const gateway of gateways.splice(0)) await gateway.end('SIGKILL');
     const left = await containersOf(name, { all: true, waiting: true });
     if (left.length > 0) await docker('rm', '--force', '--volumes', ...left.map(({ id }) => id));
+  }, 60_000);
+
+  afterAll(async () => {
     await docker('network', 'rm', `slipway-${name}`);
     const images = await docker(
       'images',
