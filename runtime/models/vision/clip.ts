@@ -21,6 +21,7 @@ import {
   towerLayers,
   towerSizes,
   towerStates,
+  LONE_VISION_TOWER,
 } from '../bases/vision/clip-towers.js';
 
 const common = { hidden_act: z.string().default('quick_gelu'), layer_norm_eps: epsilon.default(1e-5) };
@@ -155,7 +156,7 @@ export const clipVision = defineFamily({
   modelTypes: ['clip_vision_model'],
   config: clipPictures,
   prefixes: [],
-  parts: { 'vision_model.': ['vision_model.', ''] },
+  parts: LONE_VISION_TOWER,
   heads: pictureHeads,
 });
 

@@ -21,6 +21,7 @@ import {
   type Tower,
   towerLayers,
   towerSizes,
+  LONE_VISION_TOWER,
 } from '../bases/vision/clip-towers.js';
 
 export const siglipTower = {
@@ -75,7 +76,7 @@ function pictureStates(g: GraphWriter, c: PictureConfig): Value {
   return layerNorm(g, x, 'vision_model.post_layernorm', towerSizes(c));
 }
 
-/** A learnt token that looks at all patches but padding: float32 [rows, width]. @param padding int32 [rows, patches], 0 for it */
+/** A learned token that looks at all patches but padding: float32 [rows, width]. @param padding int32 [rows, patches], 0 for it */
 export function probed(g: GraphWriter, states: Value, c: Tower, padding?: Value): Value {
   const at = (name: string) => `vision_model.head.${name}`;
   const { width, inner, heads, epsilon, act } = towerSizes(c);
@@ -131,6 +132,6 @@ export const siglipVision = defineFamily({
   modelTypes: ['siglip_vision_model'],
   config: siglipPictures,
   prefixes: [],
-  parts: { 'vision_model.': ['vision_model.', ''] },
+  parts: LONE_VISION_TOWER,
   heads: pictureHeads,
 });

@@ -5,6 +5,7 @@ import {
   pictureTower,
   towerLayers,
   towerSizes,
+  LONE_VISION_TOWER,
 } from '../bases/vision/clip-towers.js';
 import { labelScores } from '../bases/vision/image-heads.js';
 import { labelCount, labels } from '../config-fields.js';
@@ -161,6 +162,6 @@ export const siglip2Vision = defineFamily({
   modelTypes: ['siglip2_vision_model'],
   config: pictures,
   prefixes: [],
-  parts: { 'vision_model.': ['vision_model.', ''] },
+  parts: LONE_VISION_TOWER,
   heads: visionHeads,
 });

@@ -141,3 +141,6 @@ export function scalarWeight(g: GraphWriter, name: string): Value {
   const shape = g.weights.shapeOf(name)?.length === 1 ? [1] : [];
   return g.weight(name, shape);
 }
+
+/** Names of a vision tower that is published alone: transformers 4 writes them below vision_model., transformers 5 without it. */
+export const LONE_VISION_TOWER = { 'vision_model.': ['vision_model.', ''] };
