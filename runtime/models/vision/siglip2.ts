@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { meanOfTokens } from '../bases/encoder/encoder-heads.js';
 import {
   similarities,
   scalarWeight,
@@ -122,13 +123,7 @@ function writeMatcher(g: GraphWriter, { text_config: text, vision_config: c }: C
 /** Of the mean of all patches that are none of those that fill up. */
 function writeClassifier(g: GraphWriter, { vision_config: c, ...given }: Config): void {
   const patches = patchInputs(g, c);
-  const x = states(g, patches, c);
-  const seen = g.node('Unsqueeze', [
-    g.node('Cast', [patches.padding], { to: ELEMENTS.float32 }),
-    g.ints([2]),
-  ]);
-  const sum = (value: Value) => g.node('ReduceSum', [value, g.ints([1])], { keepdims: 0 });
-  const mean = g.node('Div', [sum(g.node('Mul', [x, seen])), sum(seen)]);
+  const mean = meanOfTokens(g, states(g, patches, c), patches.padding);
   const count = labelCount(given);
   const logits = labelScores(g, mean, { width: c.hidden_size, labels: count });
   g.output('logits', logits, 'float32', ['rows', count]);

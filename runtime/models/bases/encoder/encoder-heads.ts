@@ -71,12 +71,9 @@ export function firstToken(g: GraphWriter, states: Value): Value {
   return g.node('Gather', [states, g.ints([0], [])], { axis: 1 });
 }
 
-/** float32 [rows, width] of states [rows, tokens, width]: their mean without padding. */
-export function meanOfTokens(g: GraphWriter, states: Value): Value {
-  const mask = g.node('Unsqueeze', [
-    g.node('Cast', ['attention_mask'], { to: ELEMENTS.float32 }),
-    g.ints([2]),
-  ]);
+/** float32 [rows, width] of states [rows, tokens, width]: their mean without padding. @param seen integers [rows, tokens], 0 for padding */
+export function meanOfTokens(g: GraphWriter, states: Value, seen: Value = 'attention_mask'): Value {
+  const mask = g.node('Unsqueeze', [g.node('Cast', [seen], { to: ELEMENTS.float32 }), g.ints([2])]);
   const sum = g.node('ReduceSum', [g.node('Mul', [states, mask]), g.ints([1])], { keepdims: 0 });
   return g.node('Div', [sum, g.node('ReduceSum', [mask, g.ints([1])], { keepdims: 0 })]);
 }
