@@ -18,6 +18,8 @@ import { EXPORTED_GRAPH, planExport, type ToExport } from '../export/plan-export
 import type { ToolVersions } from '../export/types.js';
 import { exportedReasons } from '../export/reasons.js';
 import { type AnyBinding, chooseEngine } from './choose-engine.js';
+import { chooseNamed } from './choose-named.js';
+import { namedGraphs } from './export-manifest.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import type { ModelFacts } from './facts.js';
 import type { GgufRepository } from './gguf/open-gguf.js';
@@ -81,15 +83,18 @@ export async function chooseWeights(request: WeightsRequest, model: ToChoose): P
   if (typeof exported === 'object') return exported;
   if (weights === 'own' || (!hasExport && own.tried))
     throw new Refusal(`${info.id}: ${own.problem}`, own.remedy);
+  const named = await namedGraphs(source, info, binding);
   if (!hasExport)
     throw noExport(info, facts, { exported, conversions: await conversionsOf(source, info.id) });
   requireFiles(info, taskOf(task), binding, facts);
   const { graphs, otherGraphs, files: extra } = binding;
   const wanted = { info, graphs, otherGraphs, extra };
   const ends = !isUsual(facts, binding);
-  const { choice, notes } = await choose(source, { ...wanted, dtype: request.dtype, ends });
+  const { choice, notes } = named
+    ? await chooseNamed(source, { ...named, info, extra, asked: request.dtype })
+    : await choose(source, { ...wanted, dtype: request.dtype, ends });
   requireAbility({ id: info.id, head: binding.head, task, graphs: choice.graphs, notes });
-  const others = otherFormats(wanted, choice.dtype);
+  const others = named ? [] : otherFormats(wanted, choice.dtype);
   const formats = [choice, ...others];
   const instead = own.tried ? [`graph: the ONNX export, since ${own.problem}`] : [];
   return { choice, others, parameters: parametersOf(formats, notes), reasons: [...instead, choice.reason] };

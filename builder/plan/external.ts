@@ -1,10 +1,12 @@
 import type { RepoFile } from '../../runtime/core/spec.js';
+import { readGraphBytes, tensorShape } from '../../runtime/onnx/graph.js';
 import { type PortNames, portNames } from '../../runtime/onnx/ports.js';
 import { bytesReader, ProtobufError } from '../../runtime/onnx/protobuf.js';
 import { externalLocations } from '../../runtime/store/external-data.js';
 import { type ExternalFileNames, likelyExternalFiles } from '../../runtime/store/external-files.js';
 import { PLANNED_GRAPH_BYTES } from '../../runtime/store/graph-check.js';
 import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
+import type { GraphInput } from './export-manifest.js';
 import { readPortNames } from './graph-ends.js';
 import { graphWeights, type Weight } from './graph-weights.js';
 
@@ -21,6 +23,8 @@ export interface GraphsRequest {
   graphs: readonly string[];
   /** Also read the ends of large graphs, for their inputs and outputs. */
   ends?: boolean;
+  /** Also read the shapes of inputs. */
+  shapes?: boolean;
 }
 
 /** Facts from the graphs that were read, by path. */
@@ -30,6 +34,8 @@ export interface GraphNotes {
   weights: Readonly<Record<string, Weight[]>>;
   /** Their inputs and outputs. */
   ports: Readonly<Record<string, PortNames>>;
+  /** Their inputs with shapes, where these were asked for. */
+  inputs: Readonly<Record<string, readonly GraphInput[]>>;
 }
 
 /**
@@ -43,10 +49,12 @@ export async function readGraphNotes({
   files,
   graphs,
   ends = false,
+  shapes = false,
 }: GraphsRequest): Promise<GraphNotes> {
   const external: Record<string, string[]> = {};
   const weights: Record<string, Weight[]> = {};
   const ports: Record<string, PortNames> = {};
+  const inputs: Record<string, readonly GraphInput[]> = {};
   for (const path of graphs) {
     const file = files.find((candidate) => candidate.path === path);
     if (!file) continue;
@@ -55,14 +63,19 @@ export async function readGraphNotes({
       if (found) ports[path] = found;
       continue;
     }
-    const reader = bytesReader(await readBytes(source, ref, file));
+    const bytes = await readBytes(source, ref, file);
+    const reader = bytesReader(bytes);
     external[path] = externalLocations(reader);
     weights[path] = whereRead(() => graphWeights(reader)) ?? [];
     const found = whereRead(() => portNames(reader));
     if (found) ports[path] = found;
+    if (shapes) inputs[path] = whereRead(() => shapesOf(bytes)) ?? [];
   }
-  return { external, weights, ports };
+  return { external, weights, ports, inputs };
 }
+
+const shapesOf = (bytes: Uint8Array): GraphInput[] =>
+  readGraphBytes(bytes).inputs.map((value) => ({ name: value.name, shape: tensorShape(value) }));
 
 /** Undefined for a graph that can't be parsed; ONNX Runtime decides later whether it is valid. */
 function whereRead<T>(read: () => T): T | undefined {

@@ -1,13 +1,66 @@
+import { type Graph, type GraphValue, tensorShape, withInnerNodes } from './graph.js';
+
 /** As transformers' exporter calls keys and values: `cache.layers.3.keys`, with `input.` or `output.` where both sides have it. */
-const CACHE = /^(?:(input|output)\.)?cache\.layers\.(\d+)\.(keys|values)$/;
+const CACHE = /^(?:(?:input|output)\.)?cache\.layers\.(\d+)\.(keys|values)$/;
+/** What convolutions and recurrent layers keep: `cache.layers.3.conv_states.0`. */
+const STATE = /^(?:(?:input|output)\.)?cache\.layers\.(\d+)\.(conv|recurrent)_states\.(\d+)$/;
 
 /**
- * The name that decoders are run by here, for a port of transformers' exporter: `past_key_values.3.key`, `present.3.key`. All
- * other names stay.
+ * The name that decoders are run by here, for a port of transformers' exporter: `past_key_values.3.key`, `present.3.key`,
+ * `past_conv0.3`, `present_conv0.3`. All other names stay.
  * @param side of the graph that it is on
  */
 export function cacheName(name: string, side: 'input' | 'output'): string {
-  const [, , layer, kind] = CACHE.exec(name) ?? [];
-  if (layer === undefined) return name;
-  return `${side === 'input' ? 'past_key_values' : 'present'}.${layer}.${kind === 'keys' ? 'key' : 'value'}`;
+  const isInput = side === 'input';
+  const [, layer, kind] = CACHE.exec(name) ?? [];
+  if (layer !== undefined)
+    return `${isInput ? 'past_key_values' : 'present'}.${layer}.${kind === 'keys' ? 'key' : 'value'}`;
+  const [, at, state, number] = STATE.exec(name) ?? [];
+  return at === undefined ? name : `${isInput ? 'past' : 'present'}_${state}${number}.${at}`;
 }
+
+/** The graph with the names of its cache that decoders are run by; the same one where none is the exporter's. */
+export function renameCache(graph: Graph): Graph {
+  const names = new Map([
+    ...graph.inputs.map(({ name }) => [name, cacheName(name, 'input')] as const),
+    ...graph.outputs.map(({ name }) => [name, cacheName(name, 'output')] as const),
+  ]);
+  if ([...names].every(([from, to]) => from === to)) return graph;
+  const of = (name: string): string => names.get(name) ?? name;
+  const rename = (node: Graph['nodes'][number]): Graph['nodes'][number] => ({
+    ...node,
+    inputs: node.inputs.map(of),
+    outputs: node.outputs.map(of),
+  });
+  return {
+    ...graph,
+    nodes: graph.nodes.map((node) => withInnerNodes(rename(node), rename)),
+    inputs: graph.inputs.map((value) => ({ ...value, name: of(value.name) })),
+    outputs: graph.outputs.map((value) => ({ ...value, name: of(value.name) })),
+  };
+}
+
+/** A number that a cache of transformers keeps beside its tensors. */
+const NUMBER = /^(?:(?:input|output)\.)?cache\.layers\.\d+\._\w+$/;
+
+/** Without numbers that the graph hands through unread; the same graph where there are none. */
+function withoutUnread(graph: Graph): Graph {
+  const numbers = graph.inputs.filter((value) => NUMBER.test(value.name) && tensorShape(value).length === 0);
+  const unread = numbers.flatMap(({ name }) => {
+    const readers = graph.nodes.filter(({ inputs }) => inputs.includes(name));
+    return readers.every(({ op, outputs }) => op === 'Identity' && NUMBER.test(outputs[0]!))
+      ? [name, ...readers.map(({ outputs }) => outputs[0]!)]
+      : [];
+  });
+  if (unread.length === 0) return graph;
+  const stays = ({ name }: GraphValue) => !unread.includes(name);
+  return {
+    ...graph,
+    nodes: graph.nodes.filter(({ outputs }) => !unread.includes(outputs[0]!)),
+    inputs: graph.inputs.filter(stays),
+    outputs: graph.outputs.filter(stays),
+  };
+}
+
+/** A decoder's graph of transformers' exporter as decoders are run here; any other graph stays the same one. */
+export const exportedDecoder = (graph: Graph): Graph => renameCache(withoutUnread(graph));

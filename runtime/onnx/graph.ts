@@ -194,14 +194,18 @@ export function elementType({ type }: GraphValue): number | undefined {
   return element && varint(reader, element.start).value;
 }
 
-/** Shape of a value: numbers where it says them. */
+/** Shape of a value: numbers where it says them, as numbers or, as transformers' exporter does, as names of digits. */
 export function tensorShape({ type }: GraphValue): (number | undefined)[] {
   const reader = bytesReader(type);
   const shape = tensorFields(reader).find((field) => field.number === 2);
   if (!shape) return [];
   return Array.from(fieldsOf(reader, shape.start, shape.end), ({ start, end }) => {
-    const size = [...fieldsOf(reader, start, end)].find((field) => field.number === 1);
-    return size && varint(reader, size.start).value;
+    const dimension = [...fieldsOf(reader, start, end)];
+    const size = dimension.find((field) => field.number === 1);
+    if (size) return varint(reader, size.start).value;
+    const name = dimension.find((field) => field.number === 2);
+    const text = name ? contentText(reader, name) : '';
+    return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
   });
 }
 

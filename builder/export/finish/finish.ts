@@ -4,7 +4,7 @@ import { intAttribute } from '../../../runtime/onnx/make.js';
 import type { WeightIndex } from '../../../runtime/weights/index.js';
 import { productsOf, turn, withFusedProducts } from './products.js';
 import { prune } from './prune.js';
-import { renameCache } from './rename.js';
+import { renameCache } from '../../../runtime/onnx/exporter-names.js';
 import { strip } from './strip.js';
 import { FLOAT, type Place, rawValues, readTensor, type Tensor, writeTensor } from './tensor.js';
 import { bytesAt, isWeight, type Match, matchWeights } from './weights.js';

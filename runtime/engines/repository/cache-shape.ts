@@ -14,8 +14,11 @@ export function cacheShape({ name, shape }: CacheInput, config: Json): [number, 
   const text = textConfig(config);
   const heads = firstNumber(text, 'num_attention_heads', 'n_head', 'num_heads') ?? 0;
   const hidden = firstNumber(text, 'hidden_size', 'n_embd', 'd_model') ?? 0;
-  const asNumber = (value: unknown, otherwise: number) =>
-    typeof value === 'number' && value > 0 ? value : otherwise;
+  // Some exporters name a fixed size by its digits.
+  const asNumber = (value: unknown, otherwise: number) => {
+    const size = typeof value === 'string' ? Number(value) : value;
+    return typeof size === 'number' && size > 0 ? size : otherwise;
+  };
   return [
     asNumber(shape[1], firstNumber(text, 'num_key_value_heads') ?? heads),
     asNumber(shape[3], firstNumber(text, 'head_dim') ?? hidden / heads),

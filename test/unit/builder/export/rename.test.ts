@@ -1,5 +1,4 @@
-import { renameCache } from '../../../../builder/export/finish/rename.js';
-import { cacheName } from '../../../../runtime/onnx/exporter-names.js';
+import { cacheName, exportedDecoder, renameCache } from '../../../../runtime/onnx/exporter-names.js';
 import { readGraphBytes } from '../../../../runtime/onnx/graph.js';
 import { exportedGraph } from './exported-graph.js';
 
@@ -7,7 +6,7 @@ test.each([
   ['input.cache.layers.11.keys', 'input', 'past_key_values.11.key'],
   ['output.cache.layers.0.values', 'output', 'present.0.value'],
   ['cache.layers.2.values', 'input', 'past_key_values.2.value'],
-  ['cache.layers.2.conv_states.0', 'input', 'cache.layers.2.conv_states.0'],
+  ['input.cache.layers.2.conv_states.0', 'input', 'past_conv0.2'],
   ['input_ids', 'input', 'input_ids'],
   ['logits', 'output', 'logits'],
 ] as const)('%s as an %s is %s', (name, side, wanted) => expect(cacheName(name, side)).toBe(wanted));
@@ -31,4 +30,34 @@ test('ports of a cache and all that reads and gives them have the new names', ()
   expect([...inputs, ...outputs].map(({ name }) => name)).toEqual([
     ...['past_key_values.0.key', 'new', 'logits', 'present.0.key'],
   ]);
+});
+
+const number = (name: string): [string, [number, string[]]] => [name, [7, []]];
+
+test('numbers of a cache that a graph hands through are left out', () => {
+  const [past, present] = ['input.cache.layers.0._window', 'output.cache.layers.0._window'];
+  const { model } = exportedGraph({
+    weights: {},
+    nodes: [
+      { op: 'Identity', inputs: [past], outputs: [present] },
+      { op: 'Identity', inputs: ['input_ids'], outputs: ['logits'] },
+    ],
+    inputs: Object.fromEntries([number(past), number('input_ids')]),
+    outputs: Object.fromEntries([number('logits'), number(present)]),
+  });
+  const { nodes, inputs, outputs } = exportedDecoder(readGraphBytes(model));
+  expect(nodes).toHaveLength(1);
+  expect([...inputs, ...outputs].map(({ name }) => name)).toEqual(['input_ids', 'logits']);
+});
+
+test('a number that the graph computes with stays, to be refused as an input that no text gives', () => {
+  const past = 'input.cache.layers.0._window';
+  const { model } = exportedGraph({
+    weights: {},
+    nodes: [{ op: 'Add', inputs: [past, 'input_ids'], outputs: ['logits'] }],
+    inputs: Object.fromEntries([number(past), number('input_ids')]),
+    outputs: Object.fromEntries([number('logits')]),
+  });
+  const graph = readGraphBytes(model);
+  expect(exportedDecoder(graph)).toBe(graph);
 });

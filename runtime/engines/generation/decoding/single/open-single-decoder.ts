@@ -7,6 +7,7 @@ import type { Json } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { type GraphSource, weightsFolder } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
+import { shapeOf } from '../../../sessions/tensors.js';
 import { createCacheBudget } from '../cache/cache-budget.js';
 import { checkPromptFits, planDecoderMemory } from '../cache/decoder-memory.js';
 import { startWithReservation } from '../cache/reservation.js';
@@ -37,7 +38,7 @@ export async function openSingleDecoder(
     ropeSwitchLength: ropeSwitchLength(whole, config),
   };
   const [bytesPerToken, contextLength] = [cacheInputBytesPerToken(caches), contextLengthOf(config)];
-  const chunk = (await canChunkPrefill(graph, whole, config)) ? prefillChunkOf(config) : Infinity;
+  const chunk = await chunkOf(graph, whole, config);
   const scoredChunk = graph.ropeSwitchLength < Infinity ? Infinity : chunk;
   const memory = planDecoderMemory(request, {
     network: networkSizes(request.spec),
@@ -77,6 +78,12 @@ function openChosenScores(
   return short === graph
     ? openSession(source, options)
     : openSession({ bytes: writeGraph(short), weightsIn: weightsFolder(source) }, options);
+}
+
+/** Most tokens of a prompt in one run. A step of a decoder that was traced by itself takes one token, of a prompt too. */
+async function chunkOf(graph: SingleGraph, whole: Graph, config: Json): Promise<number> {
+  if (!hasBranches(whole) && shapeOf(graph.session, 'input_ids')[1] === 1) return 1;
+  return (await canChunkPrefill(graph, whole, config)) ? prefillChunkOf(config) : Infinity;
 }
 
 /**
