@@ -1,5 +1,5 @@
 /**
- * Writes what is generated: docs/tasks.md, docs/models.md, docs/cli.md, docs/hosted.md, docs/monitoring/dashboard.json and the build folders under images/samples. With --check, compares instead and exits with 1 when
+ * Writes what is generated: docs/tasks.md, docs/models.md, docs/atlas.md, docs/cli.md, docs/hosted.md, docs/monitoring/dashboard.json and the build folders under images/samples. With --check, compares instead and exits with 1 when
  * one of them is not what the sources give.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ import { folderSource } from '../dist/runtime/store/folder.js';
 import { mediaKinds } from '../dist/runtime/engines/generation/prompts/media/families.js';
 import { requestSchema, typeText } from '../dist/runtime/tasks/json-schema.js';
 import { timmKind } from '../dist/runtime/models/timm/kinds.js';
+import { atlasPage } from './atlas/page.mjs';
 import { dashboard } from './monitoring/dashboard.mjs';
 import { unpackFixtures } from './packing/unpack.mjs';
 import { FAMILIES } from '../dist/runtime/models/registry.js';
@@ -96,6 +97,8 @@ function modelsPage() {
   return [
     NOTICE,
     '# Models over PyTorch weights',
+    '',
+    'What is known of all types of transformers, [docs/atlas.md](atlas.md) says.',
     '',
     'Repositories with `model.safetensors` or `pytorch_model.bin`, whole or in shards, that are served without an ONNX export:',
     'the builder writes the graph and points it at the hub’s own files. `model_type` is that of config.json. Where a repository has',
@@ -264,6 +267,7 @@ async function samplePages() {
 const pages = {
   'docs/tasks.md': tasksPage(),
   'docs/models.md': modelsPage(),
+  'docs/atlas.md': atlasPage(NOTICE),
   'docs/cli.md': cliPage(),
   'docs/hosted.md': hostedPage(),
   'docs/monitoring/dashboard.json': JSON.stringify(dashboard(), null, 2),

@@ -1,0 +1,102 @@
+/** docs/atlas.md: what `builder plan` says of every model type of transformers that has a class for one of our tasks. */
+import { readFileSync } from 'node:fs';
+import { recipeFor } from '../../dist/builder/export/recipes/index.js';
+import { verdictOf } from '../../dist/builder/export/known.js';
+import { chooseEngine } from '../../dist/builder/plan/choose-engine.js';
+import { Refusal } from '../../dist/builder/plan/refusal.js';
+import { mediaKinds } from '../../dist/runtime/engines/generation/prompts/media/families.js';
+import { hasWriter } from '../../dist/runtime/models/write-graphs.js';
+import { taskOf } from '../../dist/runtime/tasks/registry.js';
+
+const { transformers, tasks } = JSON.parse(readFileSync('scripts/atlas/classes.json', 'utf8'));
+
+/** Verdicts, in the order of the page. */
+const KINDS = {
+  written: 'the builder writes the graph',
+  exported: "transformers' exporter makes the graph, and answers were compared with Python's",
+  untried: '`--export force` tries an export; the probes decide',
+  refused: 'exports are known to be wrong or impossible',
+  none: 'neither a writer nor a recipe: an ONNX export of the repository is needed',
+};
+
+/** The head that a task loads of a type; undefined where the task has no engine for it. */
+function headOf(task, type) {
+  try {
+    return chooseEngine(taskOf(task), type).binding.head;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+const isPrompted = (task, type) => {
+  const { blocks } = taskOf(task);
+  return blocks === undefined || mediaKinds(type).includes(blocks);
+};
+
+/** @returns {{kind: keyof typeof KINDS, reason?: string}} */
+export function verdict(task, type) {
+  const head = headOf(task, type);
+  if (head === undefined) return { kind: 'none' };
+  if (hasWriter(type, head) && isPrompted(task, type)) return { kind: 'written' };
+  const known = verdictOf(type, head);
+  if (known.kind === 'exports') return { kind: 'exported' };
+  if (known.kind === 'refused') return { kind: 'refused', reason: known.reason };
+  const recipe = recipeFor({ head, config: { model_type: type }, processing: {} });
+  return { kind: typeof recipe === 'string' && recipe.startsWith('there is no recipe') ? 'none' : 'untried' };
+}
+
+function verdicts() {
+  return Object.entries(tasks).map(([task, types]) => ({
+    task,
+    found: Object.keys(types).map((type) => ({ type, ...verdict(task, type) })),
+  }));
+}
+
+const count = (found, kind) => found.filter((one) => one.kind === kind).length;
+
+/** A type counts once, by the best verdict that one of its tasks has. */
+function bestOfTypes(all) {
+  const kinds = Object.keys(KINDS);
+  const best = new Map();
+  for (const { type, kind } of all.flatMap(({ found }) => found)) {
+    const rank = Math.min(kinds.indexOf(kind), best.get(type) ?? Infinity);
+    best.set(type, rank);
+  }
+  return [...best].map(([type, rank]) => ({ type, kind: kinds[rank] }));
+}
+
+const row = (name, found) =>
+  `| ${name} | ${found.length} | ${Object.keys(KINDS)
+    .map((kind) => count(found, kind))
+    .join(' | ')} |`;
+
+function section({ task, found }) {
+  const lists = Object.keys(KINDS).flatMap((kind) => {
+    const types = found.filter((one) => one.kind === kind);
+    const names = types.map(({ type, reason }) => (reason ? `${type} (${reason})` : type));
+    return names.length > 0 ? [`- ${kind}: ${names.join(', ')}`] : [];
+  });
+  return [`## ${task}`, '', ...lists, ''].join('\n');
+}
+
+export function atlasPage(notice) {
+  const all = verdicts();
+  const heads = ['task', 'types', ...Object.keys(KINDS)];
+  return [
+    notice,
+    `# Model types of transformers ${transformers}`,
+    '',
+    'What `builder plan` says of a checkpoint of each type that has a class for one of our tasks (`scripts/atlas/dump.py` lists them). A type is',
+    'meant with weights in safetensors and the files that its class reads; repositories with an ONNX export of their own, and files of GGUF, are served beyond this list.',
+    '',
+    ...Object.entries(KINDS).map(([kind, meaning]) => `- ${kind}: ${meaning}`),
+    '',
+    `| ${heads.join(' | ')} |`,
+    `| ${heads.map(() => '---').join(' | ')} |`,
+    row('any of them', bestOfTypes(all)),
+    ...all.map(({ task, found }) => row(task, found)),
+    '',
+    ...all.map(section),
+  ].join('\n');
+}
