@@ -2,6 +2,7 @@ import type { TaskId } from '../core/task-ids.js';
 import type { Dialect, DialectRoute } from './dialect.js';
 import { huggingFace } from './huggingface/routes.js';
 import { anthropic } from './anthropic/routes.js';
+import { infinity } from './infinity/routes.js';
 import { modelContext } from './mcp/routes.js';
 import { ollama } from './ollama/routes.js';
 import { openInference } from './oip/routes.js';
@@ -16,6 +17,7 @@ export const DIALECTS: readonly Dialect[] = [
   textEmbeddings,
   tokens,
   reranking,
+  infinity,
   openInference,
   ollama,
   anthropic,

@@ -337,7 +337,15 @@ def framework_cases():
             ("rerank hosted_vllm/", rerank("hosted_vllm")),
             # This one goes to /v1/rerank of the host, wherever the address points.
             ("rerank jina_ai/", rerank("jina_ai", "/v1/rerank", "zoo/sentence-similarity")),
-            ("rerank infinity/", rerank("infinity")),
+            ("rerank infinity/", rerank("infinity", "/infinity")),
+            (
+                "embedding infinity/",
+                lambda: len(
+                    litellm.embedding(
+                        model="infinity/m", api_base=embedder + "/infinity", api_key=KEY, input=["a", "b"], dimensions=2
+                    ).data[1]["embedding"]
+                ),
+            ),
         ],
     )
     model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=v1, api_key=KEY))

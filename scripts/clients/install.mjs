@@ -11,7 +11,7 @@ export const PLACE = resolve('.cache/clients');
 
 const FILES = [
   ...['package.json', 'package-lock.json', 'requirements.txt', 'requirements.lock.txt'],
-  ...['check.py', 'check.mjs', 'lm_eval'],
+  ...['check.py', 'check.mjs', 'lm_eval', 'infinity'],
 ];
 
 /** Installs the published clients and all that they need, in the versions that are written here. */
@@ -20,8 +20,9 @@ export async function install() {
   for (const file of FILES) cpSync(join(OWN, file), join(PLACE, file), { recursive: true });
   const at = (file) => join(PLACE, file);
   await installPython('python', ['-r', at('requirements.txt'), '-c', at('requirements.lock.txt')]);
-  // All that it needs, in versions of its own.
+  // All that these need, in versions of their own.
   await installPython('python-lm-eval', ['--no-deps', '-r', at('lm_eval/requirements.txt')]);
+  await installPython('python-infinity', ['--no-deps', '-r', at('infinity/requirements.txt')]);
   await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: PLACE });
 }
 

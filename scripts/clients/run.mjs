@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { unpackFixtures } from '../packing/unpack.mjs';
 import { install, PLACE } from './install.mjs';
-import { KNOWN, nameOf, page } from './page.mjs';
+import { nameOf, page } from './page.mjs';
 import { EVALUATED_REPOSITORY, gateway, MODELS, serve, ZOO } from './servers.mjs';
 
 const run = promisify(execFile);
@@ -39,6 +39,10 @@ async function check(models, key) {
   const evaluate = [join(PLACE, 'lm_eval/check.py'), JSON.stringify(evaluated)];
   return [
     ...(await resultsOf(join(PLACE, 'python/bin/python'), ['check.py', given])),
+    ...(await resultsOf(join(PLACE, 'python-infinity/bin/python'), [
+      join(PLACE, 'infinity/check.py'),
+      given,
+    ])),
     ...(await resultsOf(join(PLACE, 'python-lm-eval/bin/python'), evaluate)),
     ...(await resultsOf(process.execPath, ['check.mjs', given])),
   ];
@@ -66,12 +70,8 @@ async function examples(address) {
   );
 }
 
-/** A row for each call: a known failure that works is wrong, too, since the list says otherwise. */
-function judged(surface, row) {
-  const known = KNOWN[nameOf(row)];
-  const problem = known && row.error === null ? 'works, against the list in page.mjs' : row.error;
-  return { name: `${surface}: ${nameOf(row)}`, problem: known && row.error !== null ? null : problem };
-}
+/** A row for each call. */
+const judged = (surface, row) => ({ name: `${surface}: ${nameOf(row)}`, problem: row.error });
 
 unpackFixtures();
 await install();

@@ -76,11 +76,14 @@ const CASES: Case[] = [
     embeddings: post('/v1/embeddings', { model: 'm', input: Array(20).fill('text') }),
     embed: post('/embed', { inputs: Array(20).fill('text') }),
     rerank: post('/rerank', { query: 'a', texts: Array(20).fill('text') }),
+    'Infinity’s rerank': post('/infinity/rerank', { query: 'a', documents: Array(20).fill('text') }),
+    'Infinity’s embeddings': post('/infinity/embeddings', { input: Array(20).fill('text') }),
   }),
   ...of('text-classification', [{ label: 'toxic', score: 0.5 }], {
     moderations: post('/v1/moderations', { input: Array(3).fill('text'), flags: { toxic: 0.5 } }),
     'moderations, flags that the model has not': post('/v1/moderations', { input: 'a', flags: { other: 1 } }),
     predict: post('/predict', { inputs: [['a'], ['b'], ['c']] }),
+    'Infinity’s classes': post('/infinity/classify', { input: ['a', 'b', 'c'] }),
   }),
   ...of('feature-extraction', [[1, 0]], {
     'vectors of all tokens': post('/embed_all', { inputs: Array(3).fill('text') }),

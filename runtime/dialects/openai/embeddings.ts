@@ -7,6 +7,7 @@ import { answerAll } from '../ask.js';
 import type { DialectCall } from '../dialect.js';
 import { embeddingBodies } from '../embed.js';
 import { hint, modelField, textOrTexts } from '../fields.js';
+import type { ServedModel } from '../host.js';
 import { readRequest } from '../read-request.js';
 import { ENDPOINTS, findModel } from './models.js';
 
@@ -33,10 +34,20 @@ export const embeddingBody = z.strictObject({
 });
 
 export async function embed(call: DialectCall): Promise<void> {
-  const { response, host } = call;
   const given = await readRequest(call, embeddingBody, { tasks: ENDPOINTS['/embeddings'], batch: true });
-  const { model: name, input, encoding_format, dimensions } = given;
-  const model = findModel('/embeddings', name ?? undefined, host);
+  const model = findModel('/embeddings', given.model ?? undefined, call.host);
+  await sendEmbeddings(call, model, given);
+}
+
+type EmbeddingRequest = Pick<z.output<typeof embeddingBody>, 'input' | 'encoding_format' | 'dimensions'>;
+
+/** Embeds the texts of a request and sends OpenAI's answer. */
+export async function sendEmbeddings(
+  call: DialectCall,
+  model: ServedModel,
+  { input, encoding_format, dimensions }: EmbeddingRequest,
+): Promise<void> {
+  const { response } = call;
   const bodies = embeddingBodies(model, [input].flat(), { dimensions });
   await answerAll(call, { model, bodies, names: { text: 'input' } }, async (all, tokens) => {
     const vectors = all.map(({ output }) => output as Vector);

@@ -5,6 +5,7 @@ import { readJsonBody } from '../../wire/json-body.js';
 import { sendJson } from '../../wire/respond.js';
 import type { DialectCall } from '../dialect.js';
 import { hint, modelField, neutral, readFields, tellHints } from '../fields.js';
+import type { ServedModel, TokenCounts } from '../host.js';
 import { readRequest } from '../read-request.js';
 import { requireModel } from '../require-model.js';
 import { cutting } from '../tei/embed.js';
@@ -14,7 +15,7 @@ const document = z.union([z.string(), z.looseObject({ text: z.string() })]);
 
 const many = <T extends z.ZodType>(item: T) => z.array(item).min(1).max(MAX_PAIRS);
 
-/** The shape of Cohere, Jina, vLLM and Infinity. */
+/** The shape of Cohere, Jina and vLLM; Infinity's is a part of it. */
 export const documentsBody = z.strictObject({
   model: modelField,
   query: z.string(),
@@ -48,19 +49,36 @@ export async function rerank(call: DialectCall): Promise<void> {
   const given = readFields(documentsBody, json);
   tellHints(response, documentsBody.shape, given);
   const model = requireModel(host, given.model);
-  const texts = given.documents.map((one) => (typeof one === 'string' ? one : one.text));
-  const pairs = texts.map((text) => [given.query, text] as const);
-  const names = { text: 'query', text_pair: 'documents' };
-  await scorePairs(call, { model, pairs, raw: given.raw_scores ?? false, names }, ({ scores, tokens }) => {
-    const results = ranking(scores)
-      .slice(0, given.top_n ?? scores.length)
-      .map((index) => ({
-        ...{ index, relevance_score: scores[index] },
-        ...(given.return_documents ? { document: { text: texts[index] } } : {}),
-      }));
+  await rankDocuments(call, model, given, ({ ranked, tokens }) => {
+    const results = ranked.map(({ index, score, text }) => ({
+      ...{ index, relevance_score: score },
+      ...(given.return_documents ? { document: { text } } : {}),
+    }));
     const meta = { api_version: { version: '2' }, billed_units: { search_units: 1 } };
     const usage = tokens && { prompt_tokens: tokens.in, total_tokens: tokens.in };
     sendJson(response, 200, JSON.stringify({ id: randomUUID(), model: model.modelId, results, usage, meta }));
+  });
+}
+
+export interface Ranking {
+  /** The best documents first, as many as were wanted. */
+  ranked: { index: number; score: number; text: string }[];
+  tokens: TokenCounts | undefined;
+}
+
+/** Scores the documents of a request against its query, and gives them to `send`. */
+export async function rankDocuments(
+  call: DialectCall,
+  model: ServedModel,
+  { query, documents, top_n, raw_scores }: z.output<typeof documentsBody>,
+  send: (ranking: Ranking) => void,
+): Promise<void> {
+  const texts = documents.map((one) => (typeof one === 'string' ? one : one.text));
+  const pairs = texts.map((text) => [query, text] as const);
+  const names = { text: 'query', text_pair: 'documents' };
+  await scorePairs(call, { model, pairs, raw: raw_scores ?? false, names }, ({ scores, tokens }) => {
+    const best = ranking(scores).slice(0, top_n ?? scores.length);
+    send({ ranked: best.map((index) => ({ index, score: scores[index]!, text: texts[index]! })), tokens });
   });
 }
 

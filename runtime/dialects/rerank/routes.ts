@@ -15,7 +15,7 @@ const scoreAt = (path: string): DialectRoute => ({
   summary: 'Score pairs of texts',
 });
 
-/** Reranking as Cohere, Jina, vLLM and Infinity have it, and as Text Embeddings Inference has it at the same path. */
+/** Reranking as Cohere, Jina and vLLM have it (Infinity's answers differ: ../infinity/), and as Text Embeddings Inference has it at the same path. */
 export const reranking: Dialect = {
   name: 'rerank',
   title: 'Cohere, Jina, vLLM',
