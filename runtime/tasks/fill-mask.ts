@@ -12,7 +12,12 @@ const row = z.object({
 });
 
 /** What sentence-transformers writes for sparse encoders. */
-const SPLADE_FILES = ['modules.json', 'sentence_bert_config.json', '[0-9]*_SpladePooling/config.json'];
+const SPLADE_FILES = [
+  'modules.json',
+  'config_sentence_transformers.json',
+  'sentence_bert_config.json',
+  '[0-9]*_SpladePooling/config.json',
+];
 
 export default defineTask({
   title: 'Fill mask',
@@ -34,6 +39,12 @@ export default defineTask({
         .describe(
           'true: the sparse vector of the text (SPLADE), a weight for each token of the vocabulary that has one; only where the repository has a SpladePooling',
         ),
+      prompt_name: z
+        .string()
+        .nullish()
+        .describe(
+          'with sparse: name of a prompt in config_sentence_transformers.json, which is put before the text',
+        ),
       tokenizer_kwargs: tokenizerArguments,
     }),
   }),
@@ -45,7 +56,11 @@ export default defineTask({
       graphs: ['model'],
       files: [...TOKENIZER_FILES, ...SPLADE_FILES],
       example: ({ maskToken }) => ({ text: maskToken }),
-      async run(handle, { text, params: { top_k, targets, sparse, tokenizer_kwargs } }, { signal }) {
+      async run(
+        handle,
+        { text, params: { top_k, targets, sparse, prompt_name, tokenizer_kwargs } },
+        { signal },
+      ) {
         const options = {
           topK: top_k ?? 5,
           targets: typeof targets === 'string' ? [targets] : (targets ?? undefined),
@@ -54,12 +69,15 @@ export default defineTask({
           specialTokens: tokenizer_kwargs?.add_special_tokens ?? true,
         };
         if (sparse) {
-          if (handle.sparse) return handle.sparse(text, options, signal);
+          const promptName = prompt_name ?? undefined;
+          if (handle.sparse) return handle.sparse(text, { ...options, promptName }, signal);
           throw new RunError(
             'unprocessable',
             'params.sparse: this repository names no SpladePooling in modules.json, so its scores are no sparse vector',
           );
         }
+        if (prompt_name != null)
+          throw new RunError('invalid_input', 'params.prompt_name: goes with params.sparse');
         const masks = await handle.fill(text, options, signal);
         const rows = masks.map((mask) => mask.map((each) => ({ ...each, score: finite(each.score) })));
         return rows.length === 1 ? rows[0]! : rows;

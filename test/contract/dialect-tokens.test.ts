@@ -162,6 +162,8 @@ describe.each(MOUNTS.filter((mount) => mount !== 'gateway'))('vectors of tokens,
       content: [[{ index: 3, value: 0.5 }]],
     });
     expect(given[0]!['params']).toEqual({ sparse: true });
+    await ask(base, '/embed_sparse', { inputs: 'a', prompt_name: 'query' });
+    expect(given[1]!['params']).toEqual({ sparse: true, prompt_name: 'query' });
   });
 
   test.each<[TaskId, string, object]>([

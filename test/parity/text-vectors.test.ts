@@ -17,6 +17,15 @@ const REFERENCE = JSON.parse(readFileSync(join(FIXTURES, 'text-vectors.json'), '
 };
 const { texts } = REFERENCE;
 
+type SparseVector = readonly [index: number, value: number][];
+
+/** Of sentence-transformers (scripts/fixtures/sparse_prompts.py). */
+const PROMPTED = JSON.parse(readFileSync(join(FIXTURES, 'sparse-prompts.json'), 'utf8')) as {
+  name: string;
+  files: Record<string, object>;
+  vectors: { text: string; prompt_name: string | null; vector: SparseVector }[];
+};
+
 const folders: string[] = [];
 const servers: ServedModel[] = [];
 afterEach(async () => {
@@ -63,20 +72,43 @@ const asSplade = (how: string) => async (repo: string) => {
   );
 };
 
+/** Scores next to 0 may be on either side of it. */
+function expectSparse(found: readonly { index: number; value: number }[], expected: SparseVector): void {
+  const values = new Map(found.map(({ index, value }) => [index, value]));
+  const sure = expected.filter(([, value]) => value > 1e-4);
+  expect(sure.length).toBeGreaterThan(0);
+  for (const [index, value] of sure) expect(values.get(index)).toBeCloseTo(value, 3);
+  const told = new Set(expected.map(([index]) => index));
+  for (const { index, value } of found) if (value > 1e-3) expect(told).toContain(index);
+}
+
+test('sparse vectors behind prompts are those of sentence-transformers', async () => {
+  const served = await serve(PROMPTED.name, async (repo) => {
+    for (const [path, content] of Object.entries(PROMPTED.files)) {
+      await mkdir(join(repo, path, '..'), { recursive: true });
+      await writeFile(join(repo, path), JSON.stringify(content));
+    }
+  });
+  for (const { text, prompt_name, vector } of PROMPTED.vectors) {
+    const { status, body } = await post(served, '/embed_sparse', { inputs: text, prompt_name });
+    expect(status).toBe(200);
+    expectSparse((body as Parameters<typeof expectSparse>[0][])[0]!, vector);
+  }
+  const other = await post(served, '/embed_sparse', { inputs: 'a', prompt_name: 'other' });
+  expect([other.status, other.body]).toEqual([
+    422,
+    expect.objectContaining({
+      error: 'prompt_name: this model has no prompt "other" (it has: query, document, passage)',
+    }),
+  ]);
+});
+
 describe.each(Object.entries(REFERENCE.sparse))('%s', (name, expected) => {
   test.each(Object.keys(expected[0]!))('sparse vectors by %s are those of torch', async (how) => {
     const { status, body } = await post(await serve(name, asSplade(how)), '/embed_sparse', { inputs: texts });
     expect(status).toBe(200);
     const found = body as { index: number; value: number }[][];
-    found.forEach((vector, i) => {
-      const values = new Map(vector.map(({ index, value }) => [index, value]));
-      // Scores next to 0 may be on either side of it.
-      const sure = expected[i]![how]!.filter(([, value]) => value > 1e-4);
-      expect(sure.length).toBeGreaterThan(0);
-      for (const [index, value] of sure) expect(values.get(index)).toBeCloseTo(value, 3);
-      const told = new Set(expected[i]![how]!.map(([index]) => index));
-      for (const { index, value } of vector) if (value > 1e-3) expect(told).toContain(index);
-    });
+    found.forEach((vector, i) => expectSparse(vector, expected[i]![how]!));
   });
 
   test('a repository without SpladePooling says so', async () => {

@@ -154,6 +154,12 @@ function dtypeOf({ tensors }: GgufModel): Dtype {
   return matrices.some(({ type }) => type === 'BF16') ? 'bf16' : 'fp16';
 }
 
+/** Names and texts of the prompts of an embedder, which no file of GGUF has. */
+function filesBeside({ files }: ModelInfo, task: TaskId): ModelInfo['files'] {
+  if (taskOf(task).engines.llama?.head !== 'embedding') return [];
+  return files.filter(({ path }) => path === 'config_sentence_transformers.json');
+}
+
 interface Decided {
   info: ModelInfo;
   variant: GgufVariant;
@@ -171,7 +177,7 @@ function specOf({ info, variant, file, task }: Decided): ModelSpec {
       ...{ dtype: dtypeOf(file), architecture, modelType: architecture },
       license: info.license ?? (typeof license === 'string' ? license : undefined),
       graphs: { model: variant.path },
-      files: variant.files,
+      files: [...variant.files, ...filesBeside(info, task)],
     }),
   );
 }

@@ -63,11 +63,12 @@ export interface MaskFiller {
   fill(text: string, options: FillOptions, signal: AbortSignal): Promise<FilledMask[][]>;
   /**
    * The vector of a text over the vocabulary, as SPLADE makes it; only of repositories that say how (SpladePooling).
-   * @throws RunError 422 a text that is too long and may not be cut
+   * @throws RunError 422 a text that is too long and may not be cut, a prompt that the repository has not
    */
   sparse?(
     text: string,
-    options: Pick<FillOptions, 'truncation' | 'maxLength' | 'specialTokens'>,
+    options: Pick<FillOptions, 'truncation' | 'maxLength' | 'specialTokens'> &
+      Pick<EmbedOptions, 'promptName'>,
     signal: AbortSignal,
   ): Promise<SparseValue[]>;
 }

@@ -34,7 +34,7 @@ export async function embed(call: DialectCall): Promise<void> {
   const model = requireModel(host, undefined, EMBEDDING_TASKS);
   const options = { normalize: normalize ?? true, dimensions, promptName, truncate };
   const bodies = embeddingBodies(model, [inputs].flat(), options);
-  await answerAll(call, { model, bodies, names: { text: 'inputs' } }, (all) =>
+  await answerAll(call, { model, bodies, names: { text: 'inputs', prompt_name: 'prompt_name' } }, (all) =>
     sendJson(response, 200, JSON.stringify(vectorsOf(all))),
   );
 }

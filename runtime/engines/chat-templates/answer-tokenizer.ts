@@ -8,7 +8,7 @@ import type {
   TokenSpan,
 } from '../../core/handles/index.js';
 import { readModelConfig } from '../repository/model-config.js';
-import { namedPrompt, readSentencePrompts, type SentencePrompts } from '../repository/sentence-prompts.js';
+import { namedPrompt, readPromptSettings, type SentencePrompts } from '../repository/sentence-prompts.js';
 import { contextLengthOf } from '../repository/sequence-lengths.js';
 import { type EncodeTextOptions, loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { type ChatTemplate, loadChatTemplate } from './chat-template.js';
@@ -65,10 +65,10 @@ export interface TokenizerParts {
 }
 
 async function openParts(dir: string): Promise<TokenizerParts> {
-  const [tokenizer, config, prompts] = await Promise.all([
+  const [tokenizer, config, { prompts }] = await Promise.all([
     loadTokenizer(dir),
     readModelConfig(dir),
-    readSentencePrompts(dir),
+    readPromptSettings(dir),
   ]);
   const template = await loadChatTemplate(dir, tokenizer.config);
   return { tokenizer, template, prompts, maxLength: contextLengthOf(config) ?? tokenizer.modelMaxLength };

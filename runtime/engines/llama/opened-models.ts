@@ -14,11 +14,11 @@ const opened = new Map<string, Kept>();
 export function rememberModel(
   dir: string,
   { tokenizer, placement }: OpenedModel,
-  { template, maxLength }: Omit<TokenizerParts, 'tokenizer'>,
+  parts: Omit<TokenizerParts, 'tokenizer'>,
 ): void {
   const { layers, gpuLayers, expertsOnCpu, text } = placement;
   opened.set(dir, {
-    tokenizer: { tokenizer, template, maxLength },
+    tokenizer: { tokenizer, ...parts },
     placement: { layers, gpu_layers: Math.min(layers, gpuLayers), experts_in_ram: expertsOnCpu, text },
   });
 }

@@ -2,6 +2,7 @@ import type { EmbedOptions, EncodeOptions, Pooling, TextEmbedder } from '../../c
 import type { LoadRequest } from '../../core/load-request.js';
 import { normalizeVector } from '../encoders/text/embedder/pooling.js';
 import { RunError } from '../../core/errors.js';
+import { type PromptSettings, promptBefore, readPromptsBeside } from '../repository/sentence-prompts.js';
 import { openModel } from './open-model.js';
 import { createPooledRows, type PooledRows } from './pooled-rows.js';
 import { rememberModel } from './opened-models.js';
@@ -15,7 +16,7 @@ const POOLINGS: Partial<Record<Pooling, 'mean' | 'cls' | 'last'>> = {
 
 /** Vectors of texts by a model in GGUF: pooled as the file says, scaled to length 1 as sentence-transformers' modules of such models do. */
 export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextEmbedder> {
-  const opened = await openModel(request);
+  const [opened, prompts] = await Promise.all([openModel(request), readPromptsBeside(request.dir)]);
   const { tokenizer } = opened;
   const contexts = new Map<string, Promise<PooledRows>>();
   const rowsOf = (pooling: 'model' | 'mean' | 'cls' | 'last' | 'none'): Promise<PooledRows> => {
@@ -24,7 +25,9 @@ export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextE
     return found;
   };
   const usual = await rowsOf(opened.pooling === 'none' ? 'mean' : 'model');
-  rememberModel(request.dir, opened, { template: undefined, maxLength: usual.longest });
+  rememberModel(request.dir, opened, {
+    ...{ template: undefined, maxLength: usual.longest, prompts: prompts?.prompts },
+  });
 
   const rowOf = (
     text: string,
@@ -37,7 +40,6 @@ export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextE
   };
 
   async function embed(text: string, options: EmbedOptions = {}): Promise<Float32Array> {
-    refusePromptName(options);
     const { pooling } = options;
     const wanted = pooling && POOLINGS[pooling];
     if (pooling && !wanted)
@@ -45,32 +47,41 @@ export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextE
         'unprocessable',
         `params.pooling: llama.cpp pools ${Object.keys(POOLINGS).join(', ')}, not ${pooling}`,
       );
+    // Pooled in another way than the file's, a text has no usual prompt.
+    const settings = prompts && (wanted ? { ...prompts, defaultPrompt: undefined } : prompts);
+    const ids = rowOf(textBehindPrompt(text, settings, options), options);
     const rows = wanted ? await rowsOf(wanted) : usual;
-    return finished(await rows.vector(rowOf(text, options), options.signal), options, pooling === undefined);
+    return finished(await rows.vector(ids, options.signal), options, pooling === undefined);
   }
 
   return {
     embed,
     async encode(text, options = {}) {
-      refusePromptName(options);
-      const ids = rowOf((options.prompt ?? '') + text, options);
+      const ids = rowOf(textBehindPrompt(text, prompts, options), options);
       return finished(await usual.vector(ids, options.signal), options, true);
     },
     async states(text, options = {}) {
-      refusePromptName(options);
       const rows = await rowsOf('none');
-      return rows.states(rowOf((options.prompt ?? '') + text, options), options.signal);
+      return rows.states(rowOf(textBehindPrompt(text, prompts, options), options), options.signal);
     },
   };
 }
 
-/** @throws RunError 422 */
-function refusePromptName({ promptName }: EncodeOptions): void {
-  if (promptName === undefined) return;
-  throw new RunError(
-    'unprocessable',
-    'params.prompt_name: files of GGUF have no named prompts; put the prompt before the text',
-  );
+type PromptOptions = Pick<EncodeOptions, 'prompt' | 'promptName'>;
+
+/** @throws RunError 422 for a name where nothing says what the prompts are */
+function textBehindPrompt(
+  text: string,
+  settings: PromptSettings | undefined,
+  options: PromptOptions,
+): string {
+  if (settings) return promptBefore(settings, options) + text;
+  if (options.prompt === undefined && options.promptName !== undefined)
+    throw new RunError(
+      'unprocessable',
+      'params.prompt_name: this model has no named prompts, since no config_sentence_transformers.json stands beside its file; put the prompt before the text',
+    );
+  return (options.prompt ?? '') + text;
 }
 
 function finished(

@@ -4,6 +4,7 @@ import type { FilledMask, FillOptions, MaskFiller } from '../../../core/handles/
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { TensorLike } from '../../sessions/tensors.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
+import { promptBefore } from '../../repository/sentence-prompts.js';
 import { lowerLimit } from './encoder/input-limits.js';
 import { openTextModel } from './encoder/text-encoder.js';
 import { readSplade, sparseVector } from './splade.js';
@@ -23,9 +24,10 @@ export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> 
   return {
     maskToken,
     ...(splade && {
-      async sparse(text, { maxLength, ...options }, signal) {
+      async sparse(text, { maxLength, promptName, ...options }, signal) {
         const limit = lowerLimit(limits.text, splade.maxLength);
-        const row = tokenizer.encode(text, { ...options, maxLength: lowerLimit(limit, maxLength) });
+        const prompt = promptBefore(splade, { promptName });
+        const row = tokenizer.encode(prompt + text, { ...options, maxLength: lowerLimit(limit, maxLength) });
         return sparseVector((await encoder.forward(row, signal))['logits']!, splade, signal);
       },
     }),

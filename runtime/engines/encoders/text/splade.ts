@@ -3,11 +3,12 @@ import { RunError } from '../../../core/errors.js';
 import type { SparseValue } from '../../../core/handles/index.js';
 import { requireLogits } from '../../../core/not-finite.js';
 import { firstNumber, readJson, readOptionalJson } from '../../repository/model-folder.js';
+import { type PromptSettings, readPromptSettings } from '../../repository/sentence-prompts.js';
 import type { TensorLike } from '../../sessions/tensors.js';
 import { vectorAt } from './vector-at.js';
 
 /** How a repository of sentence-transformers makes one sparse vector of the scores of a text (SpladePooling). */
-export interface Splade {
+export interface Splade extends PromptSettings {
   pooling: 'max' | 'sum';
   /** How often a positive score becomes log(1 + score). */
   logarithms: 1 | 2;
@@ -25,9 +26,10 @@ export async function readSplade(dir: string): Promise<Splade | undefined> {
   const modules = await readOptionalJson<{ type?: string; path?: string }[]>(dir, 'modules.json');
   const pooling = modules?.find(({ type }) => type?.split('.').at(-1) === 'SpladePooling');
   if (!pooling) return undefined;
-  const [config, transformer] = await Promise.all([
+  const [config, transformer, prompts] = await Promise.all([
     readJson(dir, `${pooling.path ?? ''}/config.json`),
     readOptionalJson(dir, 'sentence_bert_config.json'),
+    readPromptSettings(dir),
   ]);
   const kind = config['pooling_strategy'] ?? 'max';
   const logarithms = ACTIVATIONS[String(config['activation_function'] ?? 'relu')];
@@ -36,7 +38,8 @@ export async function readSplade(dir: string): Promise<Splade | undefined> {
       'not_ready',
       'SpladePooling: this pooling_strategy or activation_function is not known',
     );
-  return { pooling: kind, logarithms, maxLength: firstNumber(transformer ?? {}, 'max_seq_length') };
+  const maxLength = firstNumber(transformer ?? {}, 'max_seq_length');
+  return { ...prompts, pooling: kind, logarithms, maxLength };
 }
 
 /** Milliseconds that other work waits at most. */
@@ -45,7 +48,7 @@ const TURN_MS = 10;
 /** The weights above 0 of a text's tokens over the vocabulary. @param logits [1, tokens, vocabulary] */
 export async function sparseVector(
   logits: TensorLike,
-  { pooling, logarithms }: Splade,
+  { pooling, logarithms }: Pick<Splade, 'pooling' | 'logarithms'>,
   signal: AbortSignal,
 ): Promise<SparseValue[]> {
   const [, tokens, size] = logits.dims as [number, number, number];

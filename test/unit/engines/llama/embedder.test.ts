@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { answerOpenedTokenizer } from '../../../../runtime/engines/llama/opened-models.js';
 import { loadLlamaReranker } from '../../../../runtime/engines/llama/reranker.js';
 import { loadLlamaTextEmbedder } from '../../../../runtime/engines/llama/text-embedder.js';
 import { convertToGguf } from '../../../fakes/gguf/convert.js';
@@ -67,6 +68,35 @@ test('what llama.cpp does not pool is refused by name', async () => {
   const embedder = await openWith(1);
   await expect(embedder.embed('a', { pooling: 'max' })).rejects.toThrow(/params\.pooling: .* not max/);
   await expect(embedder.encode('a', { promptName: 'query' })).rejects.toThrow(/params\.prompt_name/);
+});
+
+test('prompts that stand beside the file are put before texts', async () => {
+  const request = ggufRequest(convertToGguf(REPO, 'F32', { 'qwen2.pooling_type': 1 }), {
+    task: 'feature-extraction',
+  });
+  const settings = { prompts: { query: 'find: ' }, default_prompt_name: 'query' };
+  writeFileSync(join(request.dir, 'config_sentence_transformers.json'), JSON.stringify(settings));
+  const embedder = await loadLlamaTextEmbedder(request);
+  const plain = await openWith(1);
+  const behind = await plain.embed('find: a harbour');
+  const bare = await plain.embed('a harbour');
+  for (const [found, wanted] of [
+    [await embedder.embed('a harbour'), behind],
+    [await embedder.encode('a harbour'), behind],
+    [await embedder.encode('a harbour', { promptName: 'query' }), behind],
+    [await embedder.encode('a harbour', { promptName: 'document' }), bare],
+    [await embedder.encode('a harbour', { prompt: '' }), bare],
+    [await embedder.embed('a harbour', { pooling: 'mean', normalize: true }), bare],
+  ] as const)
+    found.forEach((value, at) => expect(value).toBeCloseTo(wanted[at]!, 4));
+  expect((await embedder.states('a harbour')).tokens).toBe((await plain.states('find: a harbour')).tokens);
+  await expect(embedder.encode('a', { promptName: 'other' })).rejects.toThrow(/no prompt "other"/);
+  const answer = await answerOpenedTokenizer(request.dir)(
+    { encode: ['a harbour'], prompt_name: 'query' },
+    new AbortController().signal,
+  );
+  const { tokens } = await plain.states('find: a harbour');
+  expect('tokens' in answer && answer.tokens[0]!.length).toBe(tokens);
 });
 
 test('a file without a head that scores is refused as a reranker', async () => {

@@ -1,4 +1,4 @@
-import { sentencePrompts } from '../../../repository/sentence-prompts.js';
+import { promptSettings, type PromptSettings } from '../../../repository/sentence-prompts.js';
 import { RunError } from '../../../../core/errors.js';
 import type { Pooling } from '../../../../core/handles/index.js';
 import { firstNumber, type Json, readJson, readOptionalJson } from '../../../repository/model-folder.js';
@@ -6,7 +6,7 @@ import { normalizeVector } from './pooling.js';
 import { readDense, readLayerNorm, type VectorStep } from './vector-layers.js';
 
 /** What a sentence-transformers repository says about turning hidden states into one vector. */
-export interface SentenceModules {
+export interface SentenceModules extends PromptSettings {
   /** Undefined where the repository names none. */
   pooling: Pooling[] | undefined;
   /** False: the prompt's tokens don't count in pooling. */
@@ -15,9 +15,6 @@ export interface SentenceModules {
   steps: VectorStep[];
   /** The last of them is Normalize: vectors have length 1. */
   normalizes: boolean;
-  /** By name; null is an empty one. */
-  prompts: Record<string, string | null>;
-  defaultPrompt: string | undefined;
   truncateDim: number | undefined;
   maxSeqLength: number | undefined;
   lowerCase: boolean;
@@ -56,8 +53,7 @@ export async function readSentenceModules(dir: string): Promise<SentenceModules>
     includePrompt: true,
     steps: [],
     normalizes: false,
-    prompts: sentencePrompts(named),
-    defaultPrompt: (named['default_prompt_name'] ?? undefined) as string | undefined,
+    ...promptSettings(named),
     truncateDim: (named['truncate_dim'] ?? undefined) as number | undefined,
     maxSeqLength: maxLengthOf(transformer),
     lowerCase: transformer['do_lower_case'] === true,

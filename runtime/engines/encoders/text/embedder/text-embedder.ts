@@ -1,4 +1,4 @@
-import { namedPrompt } from '../../../repository/sentence-prompts.js';
+import { namedPrompt, promptBefore } from '../../../repository/sentence-prompts.js';
 import { RunError } from '../../../../core/errors.js';
 import type { EncodeOptions, Pooling, TextEmbedder } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
@@ -55,7 +55,7 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   };
 
   const encode: TextEmbedder['encode'] = async (text, options = {}) => {
-    const prompt = promptOf(modules, options);
+    const prompt = promptBefore(modules, options);
     const outputs = await encoder.forward(rowOf(text, prompt, options), options.signal);
     const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
     // A graph that pools itself leaves out no prompt.
@@ -82,7 +82,7 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   };
 
   const states: TextEmbedder['states'] = async (text, options = {}) => {
-    const row = rowOf(text, promptOf(modules, options), options);
+    const row = rowOf(text, promptBefore(modules, options), options);
     return hiddenStates(await encoder.forward(row, options.signal), 0);
   };
 
@@ -118,13 +118,6 @@ function finished(
 ): Float32Array {
   const kept = truncateDim === undefined ? vector : vector.slice(0, truncateDim);
   return normalize || (renormalize && kept.length < vector.length) ? normalizeVector(kept) : kept;
-}
-
-function promptOf(modules: SentenceModules, { prompt, promptName }: EncodeOptions): string {
-  if (prompt !== undefined) return prompt;
-  const name = promptName ?? modules.defaultPrompt;
-  if (name === undefined) return '';
-  return namedPrompt(modules.prompts, name, 'params.prompt_name');
 }
 
 /** Tokens that a prompt takes at the start of a text: its encoding less a special token at the end. */
