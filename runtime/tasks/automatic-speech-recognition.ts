@@ -144,6 +144,7 @@ export default defineTask({
       graphs: ['model'],
       files: [
         ...PROCESSOR_FILES,
+        'generation_config.json',
         'vocab.json',
         'tokenizer.json',
         'added_tokens.json',

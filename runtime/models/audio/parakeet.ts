@@ -36,8 +36,11 @@ const encoder = z
   });
 type Encoder = z.output<typeof encoder>;
 
+/** Of config.json. */
+export const parakeetEncoder = encoder.nullish().transform((given) => given ?? encoder.parse({}));
+
 const config = z.object({
-  encoder_config: encoder.nullish().transform((given) => given ?? encoder.parse({})),
+  encoder_config: parakeetEncoder,
   vocab_size: size.default(1025),
 });
 type Config = z.output<typeof config>;
@@ -171,25 +174,30 @@ function writeLayer(g: GraphWriter, x: Value, layer: Layer): Value {
   return norm(half(convolved, 'feed_forward2'), 'out');
 }
 
-function writeRecognizer(g: GraphWriter, { encoder_config: c, vocab_size: to }: Config): void {
+/** Declares the inputs; states of all layers. */
+export function parakeetSteps(g: GraphWriter, c: Encoder): Steps {
   const { states, seen } = fewerSteps(g, c);
   let x = c.scale_input ? g.node('Mul', [states, g.scalar(Math.sqrt(c.hidden_size))]) : states;
   for (let i = 0; i < c.num_hidden_layers; i++)
     x = writeLayer(g, x, { at: (name) => `encoder.layers.${i}.${name}`, c, seen });
+  return { states: x, seen };
+}
+
+function writeRecognizer(g: GraphWriter, { encoder_config: c, vocab_size: to }: Config): void {
+  const x = parakeetSteps(g, c).states;
   const turned = g.node('Transpose', [x], { perm: [0, 2, 1] });
   const scores = convolution(g, turned, 'ctc_head', { from: c.hidden_size, to, kernel: [1] });
   const logits = g.node('Transpose', [scores], { perm: [0, 2, 1] });
   g.output('logits', logits, 'float32', ['rows', 'steps', to]);
 }
 
-/** FastConformer whose steps are scored one by one. modeling_parakeet.py */
 /** Samples of a frame. */
 const HOP = 160;
 /** Scores of all distances are in memory, too (measured: sizes of 0.6 B, 160 to 450 seconds, within 7 %). */
 const BY_DISTANCE = 1.75;
 
 /** Convolutions over images of filters and frames, which halve them on both axes. */
-function audioSteps({ encoder_config: c }: Config): AudioNetwork {
+export function parakeetAudio({ encoder_config: c }: { encoder_config: Encoder }): AudioNetwork {
   const stride = c.subsampling_conv_stride;
   const stages = Array.from({ length: halvings(c) }, (_, i) => i + 1);
   return {
@@ -204,9 +212,10 @@ function audioSteps({ encoder_config: c }: Config): AudioNetwork {
   };
 }
 
+/** FastConformer whose steps are scored one by one. modeling_parakeet.py */
 export const parakeetCtc = defineFamily({
   modelTypes: ['parakeet_ctc'],
-  memory: { audio: audioSteps },
+  memory: { audio: parakeetAudio },
   usualTask: 'automatic-speech-recognition',
   config,
   prefixes: [],

@@ -1,7 +1,7 @@
 import { graphFields, type GraphNode } from '../../onnx/graph.js';
 import { writeField } from '../../onnx/protobuf.js';
 import type { Attributes } from './attributes.js';
-import { ELEMENTS, shapedType } from './tensors.js';
+import { type ElementName, ELEMENTS, shapedType } from './tensors.js';
 
 /** As in graph-writer.ts, which writes these. */
 type Value = string;
@@ -10,6 +10,8 @@ type Shape = readonly (number | string)[];
 interface Shaped {
   value: Value;
   shape: Shape;
+  /** float32 if absent. */
+  type?: ElementName;
 }
 
 /** Tensors that a scan starts with; shapes are those of a state, and of one slice. */
@@ -38,6 +40,16 @@ export interface InnerGraphs {
    * @returns the last states, then what was given, each with an axis of slices before its own
    */
   scan(carried: Carried, step: (states: Value[], slices: Value[]) => Stepped): Value[];
+  /**
+   * Takes steps as long as one says so, carrying float32 states along.
+   * @param most int64 scalar: steps at most @param step whether another one follows (bool scalar), and what a scan's step makes;
+   * `index` is an int64 scalar @returns the last states, then what was given, each with an axis of steps before its own
+   */
+  loop(
+    most: Value,
+    states: readonly Shaped[],
+    step: (index: Value, states: Value[]) => Stepped & { goesOn: Value },
+  ): Value[];
 }
 
 interface Around {
@@ -71,6 +83,25 @@ export function createInnerGraphs({ inside, node, nodes, name }: Around): InnerG
       const attributes = { body, num_scan_inputs: slices.length };
       return nodes('Scan', given, { outputs: outputs.length, attributes });
     },
+    loop(most, states, step) {
+      const inner: GraphNode[] = [];
+      const index: Shaped = { value: name(), shape: [], type: 'int64' };
+      const before: Shaped = { value: name(), shape: [], type: 'bool' };
+      const carried = states.map(({ shape }) => ({ value: name(), shape }));
+      const made = inside(inner, () =>
+        step(
+          index.value,
+          carried.map(({ value }) => value),
+        ),
+      );
+      const next = made.states.map((value, i) => ({ value, shape: states[i]!.shape }));
+      const goesOn: Shaped = { value: made.goesOn, shape: [], type: 'bool' };
+      const inputs = [index, before, ...carried];
+      const outputs = [goesOn, ...next, ...made.given];
+      const body = subgraph(`steps ${index.value}`, { nodes: inner, inputs, outputs });
+      const given = [most, '', ...states.map(({ value }) => value)];
+      return nodes('Loop', given, { outputs: outputs.length - 1, attributes: { body } });
+    },
   };
 }
 
@@ -81,8 +112,8 @@ interface Subgraph {
 }
 
 function subgraph(name: string, { nodes, inputs, outputs }: Subgraph): { graph: Uint8Array } {
-  const shaped = ({ value, shape }: Shaped) => ({
-    ...{ name: value, type: shapedType(ELEMENTS.float32, shape) },
+  const shaped = ({ value, shape, type = 'float32' }: Shaped) => ({
+    ...{ name: value, type: shapedType(ELEMENTS[type], shape) },
   });
   const fields = { nodes, inputs: inputs.map(shaped), outputs: outputs.map(shaped), initializers: [] };
   return { graph: Buffer.concat(graphFields({ ...fields, otherFields: [writeField(2, name)] })) };

@@ -2,15 +2,18 @@ import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
 import type { SpeechRecognizer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
+import { readModelConfig } from '../../repository/model-config.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { type TensorLike, toLogits } from '../../sessions/tensors.js';
 import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
 import { loadCtcPieces } from '../../tokenizers/ctc-pieces.js';
 import { loadCtcVocabulary } from '../../tokenizers/ctc-vocabulary.js';
 import { openAudioModel } from './audio-model.js';
+import { isTransducer, loadTransducer } from './transducer.js';
 
 /** *ForCTC: input_values or input_features -> logits [1, steps, tokens]. */
 export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
+  if (isTransducer(await readModelConfig(request.dir))) return loadTransducer(request);
   const { config, rate, samples, run } = await openAudioModel(request, 'logits');
   const hasPieces = PIECES.has(config['model_type']);
   const vocabulary = await (hasPieces ? loadCtcPieces : loadCtcVocabulary)(request.dir);

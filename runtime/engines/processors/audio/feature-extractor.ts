@@ -24,6 +24,7 @@ const BY_MODEL: Readonly<Record<string, string>> = {
   whisper: 'Whisper',
   'wav2vec2-bert': 'SeamlessM4T',
   parakeet_ctc: 'Parakeet',
+  parakeet_tdt: 'Parakeet',
 };
 
 /**

@@ -1,0 +1,90 @@
+import { RunError } from '../../../core/errors.js';
+import type { RecognitionOptions, SpeechRecognizer } from '../../../core/handles/index.js';
+import type { LoadRequest } from '../../../core/load-request.js';
+import { type Json, readOptionalJson } from '../../repository/model-folder.js';
+import { toFloat32 } from '../../sessions/tensors.js';
+import { loadTokenizer } from '../../tokenizers/tokenizer.js';
+import { openAudioModel } from './audio-model.js';
+
+const TYPES: ReadonlySet<unknown> = new Set(['parakeet_tdt']);
+
+/** True for a graph that writes all tokens of a sound in one run. */
+export const isTransducer = (config: Json): boolean => TYPES.has(config['model_type']);
+
+/** ParakeetForTDT: input_features -> tokens [1, most], -1 behind the last one. */
+export async function loadTransducer(request: LoadRequest): Promise<SpeechRecognizer> {
+  const [{ config, rate, samples, run }, tokenizer, generation] = await Promise.all([
+    openAudioModel(request, 'tokens'),
+    loadTokenizer(request.dir),
+    readOptionalJson(request.dir, 'generation_config.json'),
+  ]);
+  const start = requireGreedy(generation ?? {}, config);
+  const ends = [generation?.['eos_token_id'] ?? []].flat();
+  const padding = tokenizer.namedId('pad_token');
+  return {
+    async transcribe(sound, options, signal) {
+      refuse(options);
+      const whole = await samples(sound, signal);
+      const { tokens } = await run(whole, signal);
+      const all = Array.from(toFloat32(tokens!)).filter((id) => id >= 0);
+      const end = all.findIndex((id) => ends.includes(id));
+      const ids = end < 0 ? all : all.slice(0, end + 1);
+      const kept = [start, ...ids].filter((id) => id !== padding);
+      const text = tokenizer.decode(kept, { skipSpecialTokens: true });
+      return { text, tokensOut: ids.length, seconds: whole.length / rate };
+    },
+  };
+}
+
+function refuse(options: RecognitionOptions): void {
+  const given = Object.entries(options).find(([, value]) => value != null && value !== false)?.[0];
+  if (given === undefined) return;
+  throw new RunError(
+    'unprocessable',
+    `params.${given}: this model writes what is likeliest, and tells no times; it takes no parameter`,
+  );
+}
+
+/** Settings of generation_config.json that change nothing of what is likeliest at each step, or are read here. */
+const READ =
+  /^(?:_from_model_config|transformers_version|use_cache|return_dict_in_generate|output_.*|suppress_tokens|.*_token_id)$/;
+const NEUTRAL: Readonly<Record<string, unknown>> = {
+  do_sample: false,
+  num_beams: 1,
+  num_return_sequences: 1,
+};
+
+/** The token that texts begin with. @throws RunError `not_ready` for settings that would change answers */
+function requireGreedy(generation: Json, config: Json): number {
+  const other = Object.entries(generation).find(
+    ([name, value]) =>
+      value !== null && (!READ.test(name) || /^forced_/.test(name)) && NEUTRAL[name] !== value,
+  );
+  if (other)
+    throw new RunError('not_ready', `generation_config.json: ${other[0]} is not known for transducers`);
+  requireTokensOnly(generation['suppress_tokens'], config);
+  const start = generation['decoder_start_token_id'] ?? generation['bos_token_id'];
+  const blank = config['blank_token_id'] ?? 8192;
+  if (start === blank) return blank as number;
+  throw new RunError(
+    'not_ready',
+    `generation_config.json: decoder_start_token_id is ${String(start)}; texts of transducers begin with blank_token_id, ${String(blank)}`,
+  );
+}
+
+/** Scores of durations stand behind those of tokens; Python takes them for tokens unless they are suppressed. */
+function requireTokensOnly(suppressed: unknown, config: Json): void {
+  const { vocab_size = 8193, durations = DURATIONS } = config as {
+    vocab_size?: number;
+    durations?: number[];
+  };
+  const given = new Set(Array.isArray(suppressed) ? (suppressed as unknown[]) : []);
+  if (given.size === durations.length && durations.every((_, i) => given.has(vocab_size + i))) return;
+  throw new RunError(
+    'not_ready',
+    `generation_config.json: suppress_tokens has to list the places of durations, ${vocab_size} to ${vocab_size + durations.length - 1}, and no others`,
+  );
+}
+
+/** Of ParakeetTDTConfig. */
+const DURATIONS = [0, 1, 2, 3, 4];
