@@ -232,22 +232,43 @@ const missing = missingFor(TASK);
     }
   });
 
-  test('pieces of words have no times, and no samples of a step to cut sounds by', async () => {
-    const { about, cases, repo } = await zooModel(TASK, 'parakeet-ctc', TRANSFORMERS_5);
-    const planned = await plannedModel(TASK, about.id, repo);
-    const served = await serveInline(planned.spec, planned.dir);
-    try {
-      const { base64 } = cases[0]!.request;
-      for (const [name, value] of [
-        ['return_timestamps', 'word'],
-        ['chunk_length_s', 1],
-      ] as const) {
-        const { status, body } = await served.run({ base64, params: { [name]: value } });
-        expect([status, body.error]).toEqual([422, expect.stringContaining(`params.${name}`)]);
+  test.each(['parakeet-ctc', 'parakeet-tdt'])(
+    '%s: pieces of words have no times, and no samples of a step to cut sounds by',
+    async (name) => {
+      const { about, cases, repo } = await zooModel(TASK, name, TRANSFORMERS_5);
+      const planned = await plannedModel(TASK, about.id, repo);
+      const served = await serveInline(planned.spec, planned.dir);
+      try {
+        const { base64 } = cases[0]!.request;
+        for (const [option, value] of [
+          ['return_timestamps', 'word'],
+          ['chunk_length_s', 1],
+          ['num_beams', 2],
+        ] as const) {
+          const { status, body } = await served.run({ base64, params: { [option]: value } });
+          expect([status, body.error]).toEqual([422, expect.stringContaining(`params.${option}`)]);
+        }
+        const { body } = await served.run({ base64, params: { return_chunks: true } });
+        expect(body.output).toEqual({ text: cases[0]!.expect, language: null, duration: expect.any(Number) });
+      } finally {
+        served.stop();
+        await rm(planned.dir, { recursive: true });
       }
-    } finally {
-      served.stop();
-      await rm(planned.dir, { recursive: true });
-    }
+    },
+  );
+
+  test.each([
+    ['max_length', { max_length: 3 }],
+    ['repetition_penalty', { repetition_penalty: 1.5 }],
+    ['suppress_tokens', { suppress_tokens: [26] }],
+    ['decoder_start_token_id', { decoder_start_token_id: 0 }],
+  ])('a transducer refuses %s of its repository, which would change its answers', async (name, changes) => {
+    const { about, repo } = await zooModel(TASK, 'parakeet-tdt', TRANSFORMERS_5);
+    const { spec, dir } = await plannedModel(TASK, about.id, repo);
+    const path = join(dir, 'generation_config.json');
+    const settings = JSON.parse(await readFile(path, 'utf8')) as object;
+    await writeFile(path, JSON.stringify({ ...settings, ...changes }));
+    await expect(serveInline(spec, dir)).rejects.toThrow(`generation_config.json: ${name} `);
+    await rm(dir, { recursive: true });
   });
 });

@@ -19,7 +19,11 @@ const config = z
     blank_token_id: z.int().min(0).default(8192),
     durations: z.array(z.int().min(0)).min(1).max(1000).default([0, 1, 2, 3, 4]),
   })
-  .refine((c) => c.blank_token_id < c.vocab_size, { message: 'is no token', path: ['blank_token_id'] });
+  .refine((c) => c.blank_token_id < c.vocab_size, { message: 'is no token', path: ['blank_token_id'] })
+  // Python takes the place of a duration for its length, whatever was trained.
+  .refine((c) => c.durations.every((steps, i) => steps === i), {
+    ...{ message: 'other than 0, 1, 2, … in turn are not known', path: ['durations'] },
+  });
 type Config = z.output<typeof config>;
 
 const float = (g: GraphWriter, x: Value) => g.node('Cast', [x], { to: ELEMENTS.float32 });
@@ -45,10 +49,7 @@ function best(g: GraphWriter, joined: Value, c: Config): [token: Value, duration
   return parts.map((part) => float(g, g.node('ArgMax', [part], { axis: 1, keepdims: 0 }))) as [Value, Value];
 }
 
-/**
- * Tokens as they are written, blanks among them, -1 behind the last one of a row: float32 [rows, tokens]. A token's duration is
- * its place among the scores of durations, whatever the file calls it, as in Python.
- */
+/** Tokens as they are written, blanks among them, -1 behind the last one of a row: float32 [rows, tokens]. */
 function written(g: GraphWriter, { states, lengths }: Heard, c: Config): Value {
   const [width, layers] = [c.decoder_hidden_size, c.num_decoder_layers];
   const shape = g.node('Shape', [states]);

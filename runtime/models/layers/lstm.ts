@@ -9,8 +9,12 @@ interface LstmLayer {
   bias: Value;
 }
 
-/** Weights of all layers, as ONNX has them. */
-function lstmLayers(g: GraphWriter, name: string, { width, layers }: LstmSize): LstmLayer[] {
+/** Weights of a layer, as ONNX has them. */
+function lstmLayer(
+  g: GraphWriter,
+  name: string,
+  { width, index }: { width: number; index: number },
+): LstmLayer {
   const gates = (tensor: string, shape: readonly number[]) => {
     const parts = g.nodes('Split', [g.weight(`${name}.${tensor}`, shape), g.ints(ORDER.map(() => width))], {
       ...{ outputs: ORDER.length, attributes: { axis: 0 } },
@@ -22,11 +26,11 @@ function lstmLayers(g: GraphWriter, name: string, { width, layers }: LstmSize): 
     );
   };
   const one = (value: Value) => g.node('Unsqueeze', [value, g.ints([0])]);
-  return Array.from({ length: layers }, (_, i) => {
-    const [input, state] = ['ih', 'hh'].map((kind) => one(gates(`weight_${kind}_l${i}`, [4 * width, width])));
-    const biases = ['ih', 'hh'].map((kind) => gates(`bias_${kind}_l${i}`, [4 * width]));
-    return { input: input!, state: state!, bias: one(g.node('Concat', biases, { axis: 0 })) };
-  });
+  const [input, state] = ['ih', 'hh'].map((kind) =>
+    one(gates(`weight_${kind}_l${index}`, [4 * width, width])),
+  );
+  const biases = ['ih', 'hh'].map((kind) => gates(`bias_${kind}_l${index}`, [4 * width]));
+  return { input: input!, state: state!, bias: one(g.node('Concat', biases, { axis: 0 })) };
 }
 
 export interface LstmSize {
@@ -38,10 +42,11 @@ export interface LstmSize {
  * torch's LSTM over whole sequences, its layers one after the other: float32 [steps, rows, width] of both.
  * @param name of the module, whose weights are `weight_ih_l0`, …
  */
-export function lstm(g: GraphWriter, x: Value, name: string, size: LstmSize): Value {
+export function lstm(g: GraphWriter, x: Value, name: string, { width, layers }: LstmSize): Value {
   let found = x;
-  for (const { input, state, bias } of lstmLayers(g, name, size)) {
-    const given = g.node('LSTM', [found, input, state, bias], { hidden_size: size.width });
+  for (let index = 0; index < layers; index++) {
+    const { input, state, bias } = lstmLayer(g, name, { width, index });
+    const given = g.node('LSTM', [found, input, state, bias], { hidden_size: width });
     found = g.node('Squeeze', [given, g.ints([1])]);
   }
   return found;
@@ -62,7 +67,7 @@ export function lstmSteps(
   name: string,
   { width, layers }: LstmSize,
 ): (x: Value, before: LstmState) => LstmState {
-  const weights = lstmLayers(g, name, { width, layers });
+  const weights = Array.from({ length: layers }, (_, index) => lstmLayer(g, name, { width, index }));
   const ones = Array.from({ length: layers }, () => 1);
   const parts = (x: Value) =>
     g.nodes('Split', [x, g.ints(ones)], { outputs: layers, attributes: { axis: 0 } });

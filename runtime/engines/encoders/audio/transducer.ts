@@ -22,7 +22,7 @@ export async function loadTransducer(request: LoadRequest): Promise<SpeechRecogn
   const ends = [generation?.['eos_token_id'] ?? []].flat();
   const padding = tokenizer.namedId('pad_token');
   return {
-    async transcribe(sound, options, signal) {
+    async transcribe(sound, { return_chunks: _, ...options }, signal) {
       refuse(options);
       const whole = await samples(sound, signal);
       const { tokens } = await run(whole, signal);
@@ -41,7 +41,7 @@ function refuse(options: RecognitionOptions): void {
   if (given === undefined) return;
   throw new RunError(
     'unprocessable',
-    `params.${given}: this model writes what is likeliest, and tells no times; it takes no parameter`,
+    `params.${given}: this model writes what is likeliest, and tells no times; it takes return_chunks alone`,
   );
 }
 
