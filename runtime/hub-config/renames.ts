@@ -22,6 +22,12 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   hy_v3: { num_local_experts: 'num_experts' },
   mistral4: { num_local_experts: 'n_routed_experts' },
+  exaone: {
+    ...{ num_layers: 'num_hidden_layers', layer_norm_epsilon: 'rms_norm_eps' },
+    activation_function: 'hidden_act',
+  },
+  internlm3: { qkv_bias: 'attention_bias', bias: 'mlp_bias' },
+  solar_open: { num_local_experts: 'n_routed_experts' },
   videomae: { qv_bias: 'qkv_bias' },
   gpt_neox: { rotary_emb_base: 'rope_theta', rotary_pct: 'partial_rotary_factor' },
   modernbert: { global_rope_theta: 'rope_theta', local_rope_theta: 'rope_local_base_freq' },

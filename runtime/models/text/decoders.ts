@@ -63,6 +63,13 @@ import { mistral4 } from './mistral4.js';
 import { olmoHybrid } from './olmo-hybrid.js';
 import { qwen3Next } from './qwen3-next.js';
 import { glm4Moe } from './glm4-moe.js';
+import { cwm } from './cwm.js';
+import { exaone } from './exaone.js';
+import { hyperclovax } from './hyperclovax.js';
+import { internlm3 } from './internlm3.js';
+import { iquestcoder } from './iquestcoder.js';
+import { jais2 } from './jais2.js';
+import { solarOpen } from './solar-open.js';
 
 /** Language models that others can be put together with. */
 export const LLAMA_LIKE: readonly AnyFamily[] = [
@@ -76,4 +83,5 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[ernieMoe, phimoe, flexOlmo, dots1, glm4Moe, glm4MoeLite, lfm2Moe, minimaxM2, ministral3],
   ...[qwen35, qwen35Moe, qwen3Next, gemma4],
   ...[afmoe, exaoneMoe, graniteSwa, graniteMoeSwa, hyV3, mistral4, olmoHybrid, llama4, kimiLinear],
+  ...[cwm, exaone, hyperclovax, internlm3, iquestcoder, jais2, solarOpen],
 ];
