@@ -30,7 +30,7 @@ const ARCHITECTURES: Row[] = [
   ],
   [/TextModel$/, 'feature-extraction', 'sentence-similarity'],
   [
-    /^(?:Whisper|Moonshine|Speech2Text)ForConditionalGeneration$|ForCTC$|^ParakeetForTDT$|^SpeechEncoderDecoderModel$/,
+    /^(?:Whisper|Moonshine|Speech2Text)ForConditionalGeneration$|ForCTC$|^ParakeetFor(?:TDT|RNNT)$|^SpeechEncoderDecoderModel$/,
     'automatic-speech-recognition',
   ],
   [/^(?:Voxtral|Qwen2Audio|Qwen3ASR|GraniteSpeech)\w*|^UltravoxModel$/, 'audio-text-to-text'],

@@ -128,6 +128,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['chat/qwen3_5-text', 'causal-lm'],
   ['automatic-speech-recognition/parakeet-ctc', 'ctc'],
   ['automatic-speech-recognition/parakeet-tdt', 'ctc'],
+  ['automatic-speech-recognition/parakeet-rnnt', 'ctc'],
 ];
 const newer: Network[] = NEWER.map(([name, head]) => {
   return { name: `zoo-v5/${name}`, dir: join(FIXTURES, 'zoo-v5', name, 'repo'), head };

@@ -4,6 +4,7 @@ import { data2vecAudio } from './data2vec-audio.js';
 import { hubert } from './hubert.js';
 import { moonshine } from './moonshine.js';
 import { parakeetCtc } from './parakeet.js';
+import { parakeetRnnt } from './parakeet-rnnt.js';
 import { parakeetTdt } from './parakeet-tdt.js';
 import { unispeech, unispeechSat, wav2vec2 } from './wav2vec2.js';
 import { wav2vec2Bert } from './wav2vec2-bert.js';
@@ -13,5 +14,5 @@ import { whisper } from './whisper.js';
 /** Families that read sounds. */
 export const SOUNDS: readonly AnyFamily[] = [
   ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert, parakeetCtc],
-  ...[parakeetTdt, whisper, moonshine, ast],
+  ...[parakeetTdt, parakeetRnnt, whisper, moonshine, ast],
 ];

@@ -6,12 +6,12 @@ import { toFloat32 } from '../../sessions/tensors.js';
 import { loadTokenizer } from '../../tokenizers/tokenizer.js';
 import { openAudioModel } from './audio-model.js';
 
-const TYPES: ReadonlySet<unknown> = new Set(['parakeet_tdt']);
+const TYPES: ReadonlySet<unknown> = new Set(['parakeet_tdt', 'parakeet_rnnt']);
 
 /** True for a graph that writes all tokens of a sound in one run. */
 export const isTransducer = (config: Json): boolean => TYPES.has(config['model_type']);
 
-/** ParakeetForTDT: input_features -> tokens [1, most], -1 behind the last one. */
+/** ParakeetForTDT, ParakeetForRNNT: input_features -> tokens [1, most], -1 behind the last one. */
 export async function loadTransducer(request: LoadRequest): Promise<SpeechRecognizer> {
   const [{ config, rate, samples, run }, tokenizer, generation] = await Promise.all([
     openAudioModel(request, 'tokens'),
@@ -81,12 +81,14 @@ function requireTokensOnly(suppressed: unknown, config: Json): void {
     vocab_size?: number;
     durations?: number[];
   };
+  const places = config['model_type'] === 'parakeet_tdt' ? durations.map((_, i) => vocab_size + i) : [];
   const given = new Set(Array.isArray(suppressed) ? (suppressed as unknown[]) : []);
-  if (given.size === durations.length && durations.every((_, i) => given.has(vocab_size + i))) return;
-  throw new RunError(
-    'not_ready',
-    `generation_config.json: suppress_tokens has to list the places of durations, ${vocab_size} to ${vocab_size + durations.length - 1}, and no others`,
-  );
+  if (given.size === places.length && places.every((place) => given.has(place))) return;
+  const wanted =
+    places.length > 0
+      ? `has to list the places of durations (${places.join(', ')}), and no others`
+      : 'has to be empty';
+  throw new RunError('not_ready', `generation_config.json: suppress_tokens ${wanted}`);
 }
 
 /** Of ParakeetTDTConfig. */

@@ -25,6 +25,7 @@ const BY_MODEL: Readonly<Record<string, string>> = {
   'wav2vec2-bert': 'SeamlessM4T',
   parakeet_ctc: 'Parakeet',
   parakeet_tdt: 'Parakeet',
+  parakeet_rnnt: 'Parakeet',
 };
 
 /**
