@@ -10,7 +10,14 @@ import type {
 import { readModelConfig } from '../repository/model-config.js';
 import { namedPrompt, readPromptSettings, type SentencePrompts } from '../repository/sentence-prompts.js';
 import { contextLengthOf } from '../repository/sequence-lengths.js';
-import { type EncodeTextOptions, loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
+import type { TokenizedText, TokenizeOptions } from '../tokenizers/tokenize.js';
+import {
+  type EncodeTextOptions,
+  type Encoding,
+  loadTokenizer,
+  type LoadTokenizerOptions,
+  type TextTokenizer,
+} from '../tokenizers/tokenizer.js';
 import { type ChatTemplate, loadChatTemplate } from './chat-template.js';
 
 /** Answers what is asked of a model's tokenizer. */
@@ -34,14 +41,22 @@ export interface PromptText {
   options: EncodeTextOptions;
 }
 
+/** A text that is tokenised as `TextTokenizer.tokenize` does. */
+export interface WholeText {
+  whole: string;
+  options: TokenizeOptions;
+}
+
 /** All that a tokenizer is asked apart from its model. */
 export interface TokenizerWork {
   answer: AnswerTokenizer;
   /** @throws RunError as `TextTokenizer.encode` */
-  encode(text: PromptText): Promise<number[]>;
+  encode(text: PromptText): Promise<Encoding>;
+  tokenize(text: WholeText): Promise<TokenizedText>;
 }
 
-export const openTokenizerWork = (dir: string): TokenizerWork => workWith(() => openParts(dir));
+export const openTokenizerWork = (dir: string, how?: LoadTokenizerOptions): TokenizerWork =>
+  workWith(() => openParts(dir, how));
 
 function workWith(open: () => Promise<TokenizerParts>): TokenizerWork {
   let opened: Promise<TokenizerParts> | undefined;
@@ -52,7 +67,8 @@ function workWith(open: () => Promise<TokenizerParts>): TokenizerWork {
     }));
   return {
     answer: async (request, signal) => answer(await parts(), request, signal),
-    encode: async ({ prompt, options }) => (await parts()).tokenizer.encode(prompt, options).ids,
+    encode: async ({ prompt, options }) => (await parts()).tokenizer.encode(prompt, options),
+    tokenize: async ({ whole, options }) => (await parts()).tokenizer.tokenize(whole, options),
   };
 }
 
@@ -64,9 +80,9 @@ export interface TokenizerParts {
   prompts?: SentencePrompts | undefined;
 }
 
-async function openParts(dir: string): Promise<TokenizerParts> {
+async function openParts(dir: string, how?: LoadTokenizerOptions): Promise<TokenizerParts> {
   const [tokenizer, config, { prompts }] = await Promise.all([
-    loadTokenizer(dir),
+    loadTokenizer(dir, how),
     readModelConfig(dir),
     readPromptSettings(dir),
   ]);

@@ -3,18 +3,27 @@ import type { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { type ErrorCode, RunError } from '../../core/errors.js';
 import type { TokenizerAnswer, TokenizerRequest } from '../../core/handles/index.js';
-import type { AnswerTokenizer, PromptText } from './answer-tokenizer.js';
+import type { TokenizedText } from '../tokenizers/tokenize.js';
+import type { Encoding, LoadTokenizerOptions } from '../tokenizers/tokenizer.js';
+import type { AnswerTokenizer, PromptText, WholeText } from './answer-tokenizer.js';
+
+/** Which tokenizer a thread opens. */
+export interface ThreadData {
+  dir: string;
+  how: LoadTokenizerOptions;
+}
 
 /** What the thread is asked, and what it posts for that. */
-export type ThreadRequest = TokenizerRequest | PromptText;
-export type ThreadReply =
-  { answer: TokenizerAnswer | number[] } | { error: { code: ErrorCode; message: string } };
+export type ThreadRequest = TokenizerRequest | PromptText | WholeText;
+type Answer = TokenizerAnswer | Encoding | TokenizedText;
+export type ThreadReply = { answer: Answer } | { error: { code: ErrorCode; message: string } };
 
 /** The tokenizer of a model on a worker thread. */
 export interface ThreadedTokenizer {
   answer: AnswerTokenizer;
-  /** Tokens of a prompt. @throws RunError as `encode` of a tokenizer */
-  encode(prompt: PromptText, signal: AbortSignal): Promise<number[]>;
+  /** @throws RunError as `encode` of a tokenizer */
+  encode(text: PromptText, signal: AbortSignal): Promise<Encoding>;
+  tokenize(text: WholeText, signal: AbortSignal): Promise<TokenizedText>;
   isRunning(): boolean;
 }
 
@@ -22,7 +31,7 @@ export interface ThreadedTokenizer {
 export function threadedTokenizer(start: () => Worker): ThreadedTokenizer {
   const limit = pLimit(1);
   let thread: Worker | undefined;
-  const ask = async (request: ThreadRequest, signal: AbortSignal): Promise<TokenizerAnswer | number[]> => {
+  const ask = async (request: ThreadRequest, signal: AbortSignal): Promise<Answer> => {
     signal.throwIfAborted();
     thread ??= started(start, () => (thread = undefined));
     const worker = thread;
@@ -43,7 +52,8 @@ export function threadedTokenizer(start: () => Worker): ThreadedTokenizer {
     unlessAborted(signal, () => limit(() => ask(request, signal)));
   return {
     answer: (request, signal) => inTurn(request, signal) as Promise<TokenizerAnswer>,
-    encode: (prompt, signal) => inTurn(prompt, signal) as Promise<number[]>,
+    encode: (text, signal) => inTurn(text, signal) as Promise<Encoding>,
+    tokenize: (text, signal) => inTurn(text, signal) as Promise<TokenizedText>,
     isRunning: () => thread !== undefined,
   };
 }

@@ -3,7 +3,7 @@ import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
 import type { MemoryLimits } from '../../core/load-request.js';
 import { firstNumber, type Json, textConfig } from '../repository/model-folder.js';
-import type { EncodePrompt } from '../tokenizers/prompt-encoder.js';
+import type { EncodePrompt } from '../tokenizers/patient-tokenizer.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
 import type { ChatTemplate } from '../chat-templates/chat-template.js';
 import type { Decoder } from './decoding/decoder.js';

@@ -6,7 +6,7 @@ import {
   createChatTemplate,
   loadProcessorTemplate,
 } from '../chat-templates/chat-template.js';
-import { openPromptEncoder } from './prompts/prompt-encoder.js';
+import { openPromptEncoder } from '../long-texts/thread-aside.js';
 import { readProcessorConfig } from '../processors/image/processor-config.js';
 import { type Json, readOptionalJson } from '../repository/model-folder.js';
 import { readModelConfig } from '../repository/model-config.js';

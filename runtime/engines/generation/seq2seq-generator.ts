@@ -4,6 +4,7 @@ import type { GeneratedText, GenerateOptions, Seq2SeqGenerator } from '../../cor
 import type { LoadRequest } from '../../core/load-request.js';
 import { readOptionalJson } from '../repository/model-folder.js';
 import { readModelConfig } from '../repository/model-config.js';
+import { openPatientTokenizer } from '../long-texts/thread-aside.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import { openTextEncoder } from './decoding/encoder-decoder/text-encoder.js';
@@ -25,11 +26,13 @@ export async function loadSeq2SeqGenerator(request: LoadRequest): Promise<Seq2Se
   ]);
   const grammars = createGrammars(tokenizer, request.memory);
   const model: Model = { decoder, tokenizer, grammars, config, repository: generation ?? config };
-  const read = createSourceReader({ tokenizer, config, task: request.spec.task });
+  const patient = openPatientTokenizer(request, tokenizer);
+  const read = createSourceReader({ tokenizer: patient, config, task: request.spec.task });
   return {
     languages: languageTokensOf(tokenizer, config)?.codes ?? [],
-    generate(text, { src_lang, tgt_lang, ...options }, signal) {
-      return generateAnswer(model, { source: read(text, { src_lang, tgt_lang }), options, signal });
+    async *generate(text, { src_lang, tgt_lang, ...options }, signal) {
+      const source = await read(text, { src_lang, tgt_lang }, signal);
+      return yield* generateAnswer(model, { source, options, signal });
     },
   };
 }

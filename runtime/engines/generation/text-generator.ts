@@ -4,7 +4,7 @@ import { readOptionalJson } from '../repository/model-folder.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { loadChatTemplate } from '../chat-templates/chat-template.js';
-import { openPromptEncoder } from './prompts/prompt-encoder.js';
+import { openPromptEncoder } from '../long-texts/thread-aside.js';
 import { createTextGenerator } from './create-text-generator.js';
 import { openDecoder } from './decoding/open-decoder.js';
 

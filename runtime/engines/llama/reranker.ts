@@ -1,6 +1,7 @@
 import { RunError } from '../../core/errors.js';
 import type { SequenceClassifier } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
+import { createPromptEncoder } from '../tokenizers/patient-tokenizer.js';
 import { openModel } from './open-model.js';
 import { createPooledRows } from './pooled-rows.js';
 import { rememberModel } from './opened-models.js';
@@ -20,12 +21,13 @@ export async function loadLlamaReranker(request: LoadRequest): Promise<SequenceC
     );
   const rows = await createPooledRows(opened, 'rank', request.threads);
   rememberModel(request.dir, opened, { template: undefined, maxLength: rows.longest });
+  const encode = createPromptEncoder(tokenizer, tokenizer.encodeAside);
   const labels = labelsOf(opened.file.metadata, model.classes);
   return {
     async classify(text, { pair, maxLength, truncation, specialTokens, padded, signal } = {}) {
       if (padded) throw new RunError('unprocessable', 'params.padding: llama.cpp takes no padding');
       const longest = Math.min(rows.longest, maxLength ?? rows.longest);
-      const { ids } = tokenizer.encode(text, { pair, truncation, specialTokens, maxLength: longest });
+      const ids = await encode(text, { pair, truncation, specialTokens, maxLength: longest }, signal);
       const logits = Float32Array.from(await rows.vector(ids, signal));
       return { logits, labels, problem: labels.length === 1 ? 'multi_label' : 'single_label' };
     },

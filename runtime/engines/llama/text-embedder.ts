@@ -3,6 +3,7 @@ import type { LoadRequest } from '../../core/load-request.js';
 import { normalizeVector } from '../encoders/text/embedder/pooling.js';
 import { RunError } from '../../core/errors.js';
 import { type PromptSettings, promptBefore, readPromptsBeside } from '../repository/sentence-prompts.js';
+import { createPromptEncoder } from '../tokenizers/patient-tokenizer.js';
 import { openModel } from './open-model.js';
 import { createPooledRows, type PooledRows } from './pooled-rows.js';
 import { rememberModel } from './opened-models.js';
@@ -29,12 +30,11 @@ export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextE
     ...{ template: undefined, maxLength: usual.longest, prompts: prompts?.prompts },
   });
 
-  const rowOf = (
-    text: string,
-    { maxLength, truncation, specialTokens, onTokens }: EncodeOptions,
-  ): number[] => {
+  const tokensOf = createPromptEncoder(tokenizer, tokenizer.encodeAside);
+  const rowOf = async (text: string, options: EncodeOptions): Promise<number[]> => {
+    const { maxLength, truncation, specialTokens, signal, onTokens } = options;
     const longest = Math.min(usual.longest, maxLength ?? usual.longest);
-    const { ids } = tokenizer.encode(text, { maxLength: longest, truncation, specialTokens });
+    const ids = await tokensOf(text, { maxLength: longest, truncation, specialTokens }, signal);
     onTokens?.(ids.length);
     return ids;
   };
@@ -49,7 +49,7 @@ export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextE
       );
     // Pooled in another way than the file's, a text has no usual prompt.
     const settings = prompts && (wanted ? { ...prompts, defaultPrompt: undefined } : prompts);
-    const ids = rowOf(textBehindPrompt(text, settings, options), options);
+    const ids = await rowOf(textBehindPrompt(text, settings, options), options);
     const rows = wanted ? await rowsOf(wanted) : usual;
     return finished(await rows.vector(ids, options.signal), options, pooling === undefined);
   }
@@ -57,12 +57,12 @@ export async function loadLlamaTextEmbedder(request: LoadRequest): Promise<TextE
   return {
     embed,
     async encode(text, options = {}) {
-      const ids = rowOf(textBehindPrompt(text, prompts, options), options);
+      const ids = await rowOf(textBehindPrompt(text, prompts, options), options);
       return finished(await usual.vector(ids, options.signal), options, true);
     },
     async states(text, options = {}) {
       const rows = await rowsOf('none');
-      return rows.states(rowOf(textBehindPrompt(text, prompts, options), options), options.signal);
+      return rows.states(await rowOf(textBehindPrompt(text, prompts, options), options), options.signal);
     },
   };
 }

@@ -4,7 +4,7 @@ import { RunError } from '../../core/errors.js';
 import { cacheBytesPerToken, ggufSizes } from '../../gguf/index.js';
 import { createChatTemplate, namedTemplates } from '../chat-templates/chat-template.js';
 import { createTextGenerator } from '../generation/create-text-generator.js';
-import { createPromptEncoder } from '../tokenizers/prompt-encoder.js';
+import { createPromptEncoder } from '../tokenizers/patient-tokenizer.js';
 import { createLlamaDecoder } from './decoder.js';
 import { generationSettings } from './generation-settings.js';
 import { openTextContext } from './open-context.js';

@@ -9,7 +9,7 @@ import type { LlamaVocabulary, SpecialName } from './llama.js';
 import { tracesOf } from './token-traces.js';
 
 export interface LlamaTokenizer extends TextTokenizer {
-  /** Tokens of one text, made beside the thread of JavaScript. */
+  /** The same tokens, made beside the thread of JavaScript. */
   encodeAside(text: string, options: EncodeTextOptions): Promise<number[]>;
 }
 
@@ -38,10 +38,13 @@ export function createLlamaTokenizer(vocabulary: LlamaVocabulary, templates: Jso
       const { single, pair: both } = specialTokens ? layouts : NO_SPECIAL_TOKENS;
       return createEncoding(texts, { ...options, layout: pair === undefined ? single : both, left: false });
     },
-    async encodeAside(text, { specialTokens = true, ...options }) {
-      const ids = await vocabulary.tokenizeAside(wellFormed(text));
-      const { single } = specialTokens ? layouts : NO_SPECIAL_TOKENS;
-      return createEncoding([{ ids }], { ...options, layout: single, left: false }).ids;
+    async encodeAside(text, { pair, specialTokens = true, ...options }) {
+      const aside = async (one: string) => ({ ids: await vocabulary.tokenizeAside(wellFormed(one)) });
+      const texts: TextOrPair<TokenizedText> =
+        pair === undefined ? [await aside(text)] : [await aside(text), await aside(pair)];
+      const { single, pair: both } = specialTokens ? layouts : NO_SPECIAL_TOKENS;
+      const layout = pair === undefined ? single : both;
+      return createEncoding(texts, { ...options, layout, left: false }).ids;
     },
     row: (texts, options = {}) =>
       createEncoding(texts, {

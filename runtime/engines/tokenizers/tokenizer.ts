@@ -65,10 +65,15 @@ export interface TextTokenizer extends Vocabulary, Detokenizer {
 /** Python writes "no limit" as 1e30. */
 const NO_LIMIT = 1e20;
 
-/** Reads the tokenizer files of a model folder. `lowerCase` puts lower-casing before its normalizer. */
+export interface LoadTokenizerOptions {
+  /** Put lower-casing before its normalizer. */
+  lowerCase?: boolean;
+}
+
+/** Reads the tokenizer files of a model folder. */
 export async function loadTokenizer(
   dir: string,
-  { lowerCase = false }: { lowerCase?: boolean } = {},
+  { lowerCase = false }: LoadTokenizerOptions = {},
 ): Promise<TextTokenizer> {
   const [json, config, specialTokens, model] = await Promise.all([
     readOptionalJson(dir, 'tokenizer.json'),

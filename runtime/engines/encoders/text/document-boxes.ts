@@ -1,7 +1,8 @@
 import { RunError } from '../../../core/errors.js';
 import type { WordBox } from '../../../core/handles/index.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import type { OffsetEncoding, TextTokenizer } from '../../tokenizers/tokenizer.js';
+import type { TokenizerFacts } from '../../tokenizers/patient-tokenizer.js';
+import type { OffsetEncoding } from '../../tokenizers/tokenizer.js';
 
 const ZERO = [0, 0, 0, 0];
 const CORNER = [1000, 1000, 1000, 1000];
@@ -10,7 +11,7 @@ const CORNER = [1000, 1000, 1000, 1000];
  * Gives the boxes of a row's tokens, one after the other: that of its word for a token of the page, a fixed one for others,
  * which tokenizers of LayoutLMv2 and v3 can name.
  */
-export function createBoxPlacer(tokenizer: TextTokenizer, config: Json) {
+export function createBoxPlacer(tokenizer: TokenizerFacts, config: Json) {
   const type = String(config['model_type']);
   const own = type === 'layoutlm' ? {} : tokenizer.config;
   const named = (key: string, otherwise: number[]) => (own[key] ?? otherwise) as number[];

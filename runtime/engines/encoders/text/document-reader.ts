@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RunError } from '../../../core/errors.js';
 import type { DocumentReader, DocumentSpan, SpanOptions, WordBox } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { mapInSlices } from '../../batching/row-slices.js';
 import { toLogits } from '../../sessions/tensors.js';
-import type { OffsetEncoding, TextTokenizer, TokenizedText } from '../../tokenizers/tokenizer.js';
-import { eachRow } from '../../../core/each-row.js';
+import type { PatientTokenizer } from '../../tokenizers/patient-tokenizer.js';
+import type { OffsetEncoding, TokenizedText } from '../../tokenizers/tokenizer.js';
 import { bestSpans, spanProbabilities } from './answer-spans.js';
 import { checkBoxes, createBoxPlacer } from './document-boxes.js';
 import type { EncoderRow } from './encoder/row-tensors.js';
@@ -13,6 +14,9 @@ import { openTextModel, type TextModel } from './encoder/text-encoder.js';
 
 /** Tokens that windows share where nothing says otherwise: half a window, at most this many. */
 const STRIDE = 256;
+
+/** Milliseconds that other work waits at most. */
+const TURN_MS = 10;
 
 /** LayoutLM: start_logits and end_logits [1, tokens] over a question and the words of a page with their boxes. */
 export async function loadDocumentReader(request: LoadRequest): Promise<DocumentReader> {
@@ -47,14 +51,15 @@ export async function loadDocumentReader(request: LoadRequest): Promise<Document
 
 /** Tokens of words, each tokenised by itself; a token's word is its number in the list. */
 async function tokenizeWords(
-  tokenizer: TextTokenizer,
+  tokenizer: PatientTokenizer,
   words: readonly string[],
   signal: AbortSignal,
 ): Promise<TokenizedText> {
   const ids: number[] = [];
   const traces = { starts: [], ends: [], words: [], looks: [] } as NonNullable<TokenizedText['traces']>;
-  await eachRow(words.length, signal, (number) => {
-    const found = tokenizer.tokenize(words[number]!, { traces: true });
+  let pause = Date.now() + TURN_MS;
+  for (const [number, word] of words.entries()) {
+    const found = await tokenizer.tokenize(word, { traces: true }, signal);
     found.ids.forEach((id, i) => {
       ids.push(id);
       traces.starts.push(found.traces!.starts[i]!);
@@ -62,7 +67,11 @@ async function tokenizeWords(
       traces.words.push(number);
       traces.looks.push(found.traces!.looks[i]!);
     });
-  });
+    if (Date.now() < pause) continue;
+    await nextTurn();
+    signal.throwIfAborted();
+    pause = Date.now() + TURN_MS;
+  }
   return { ids, traces };
 }
 

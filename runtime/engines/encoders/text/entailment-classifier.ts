@@ -3,7 +3,8 @@ import type { Entailment, EntailmentClassifier } from '../../../core/handles/ind
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { Json } from '../../repository/model-folder.js';
 import { toLogits } from '../../sessions/tensors.js';
-import type { Encoding, TextTokenizer, TokenizedText } from '../../tokenizers/tokenizer.js';
+import type { TokenizerFacts } from '../../tokenizers/patient-tokenizer.js';
+import type { Encoding, TokenizedText } from '../../tokenizers/tokenizer.js';
 import { mapInSlices } from '../../batching/row-slices.js';
 import type { InputLimits } from './encoder/input-limits.js';
 import { openTextModel } from './encoder/text-encoder.js';
@@ -14,10 +15,10 @@ export async function loadEntailmentClassifier(request: LoadRequest): Promise<En
   const pick = picker(config);
   return {
     async entail(premise, hypotheses, signal) {
-      const tokens = tokenizer.tokenize(premise);
+      const tokens = await tokenizer.tokenize(premise, {}, signal);
       const found: Entailment[] = [];
       const judge = async (hypothesis: string) => {
-        const row = pairOf(tokenizer, [tokens, tokenizer.tokenize(hypothesis)], limits);
+        const row = pairOf(tokenizer, [tokens, await tokenizer.tokenize(hypothesis, {}, signal)], limits);
         return pick(toLogits((await encoder.forward(row, signal))['logits']!));
       };
       for await (const entailment of mapInSlices(hypotheses, judge)) found.push(entailment);
@@ -28,7 +29,7 @@ export async function loadEntailmentClassifier(request: LoadRequest): Promise<En
 
 /** Where the hypothesis alone fills the row, Python cuts nothing; that works as long as there are positions. */
 function pairOf(
-  tokenizer: TextTokenizer,
+  tokenizer: TokenizerFacts,
   texts: [TokenizedText, TokenizedText],
   limits: InputLimits,
 ): Encoding {

@@ -3,7 +3,7 @@ import { RunError } from '../../../core/errors.js';
 import type { FilledMask, FillOptions, MaskFiller } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { TensorLike } from '../../sessions/tensors.js';
-import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
+import type { PatientTokenizer, TokenizerFacts } from '../../tokenizers/patient-tokenizer.js';
 import { promptBefore } from '../../repository/sentence-prompts.js';
 import { lowerLimit } from './encoder/input-limits.js';
 import { openTextModel } from './encoder/text-encoder.js';
@@ -27,17 +27,16 @@ export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> 
       async sparse(text, { maxLength, promptName, ...options }, signal) {
         const limit = lowerLimit(limits.text, splade.maxLength);
         const prompt = promptBefore(splade, { promptName });
-        const row = tokenizer.encode(prompt + text, { ...options, maxLength: lowerLimit(limit, maxLength) });
+        const whole = { ...options, maxLength: lowerLimit(limit, maxLength) };
+        const row = await tokenizer.encode(prompt + text, whole, signal);
         return sparseVector((await encoder.forward(row, signal))['logits']!, splade, signal);
       },
     }),
     async fill(text, options, signal) {
       const { targets, specialTokens, truncation } = options;
-      const candidates = targets && idsOf(tokenizer, targets);
-      const row = tokenizer.encode(text, {
-        ...{ specialTokens, truncation },
-        maxLength: lowerLimit(limits.text, options.maxLength),
-      });
+      const candidates = targets && (await idsOf(tokenizer, targets, signal));
+      const maxLength = lowerLimit(limits.text, options.maxLength);
+      const row = await tokenizer.encode(text, { specialTokens, truncation, maxLength }, signal);
       const masks = row.ids.flatMap((id, at) => (id === mask ? [at] : []));
       if (masks.length === 0) {
         throw new RunError(
@@ -52,15 +51,24 @@ export async function loadMaskFiller(request: LoadRequest): Promise<MaskFiller> 
 }
 
 /** A token that is in the vocabulary, else the first one of the text. */
-function idsOf(tokenizer: TextTokenizer, targets: readonly string[]): number[] {
-  const first = (text: string) => tokenizer.encode(text, { specialTokens: false, maxLength: 1 }).ids;
-  const ids = new Set(targets.flatMap((target) => tokenizer.idOf(target) ?? first(target)));
+async function idsOf(
+  tokenizer: PatientTokenizer,
+  targets: readonly string[],
+  signal: AbortSignal,
+): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const target of targets) {
+    const known = tokenizer.idOf(target);
+    const first = { specialTokens: false, maxLength: 1 };
+    const found = known === undefined ? (await tokenizer.encode(target, first, signal)).ids : [known];
+    for (const id of found) ids.add(id);
+  }
   if (ids.size === 0) throw new RunError('invalid_input', 'params.targets: hold no token of the vocabulary');
   return [...ids];
 }
 
 interface Filling {
-  tokenizer: TextTokenizer;
+  tokenizer: TokenizerFacts;
   logits: TensorLike;
   ids: readonly number[];
   masks: readonly number[];

@@ -3,7 +3,8 @@ import type { ExtractedAnswer, AnswerOptions, QuestionAnswerer } from '../../../
 import type { LoadRequest } from '../../../core/load-request.js';
 import { toLogits } from '../../sessions/tensors.js';
 import { codePointsOf } from '../../tokenizers/code-points.js';
-import type { TextTokenizer, OffsetEncoding } from '../../tokenizers/tokenizer.js';
+import type { PatientTokenizer } from '../../tokenizers/patient-tokenizer.js';
+import type { OffsetEncoding } from '../../tokenizers/tokenizer.js';
 import { bestSpans, type AnswerSpan, spanProbabilities } from './answer-spans.js';
 import { strideExceedsRoom } from './encoder/input-limits.js';
 import { mapInSlices } from '../../batching/row-slices.js';
@@ -25,7 +26,7 @@ export async function loadQuestionAnswerer(request: LoadRequest): Promise<Questi
   const cls = tokenizer.namedId('cls_token');
   return {
     async answer({ question, context }, options, signal) {
-      const { rows, sequence } = windowsOf(tokenizer, { question, context, limit, options });
+      const { rows, sequence } = await windowsOf(tokenizer, { question, context, limit, options, signal });
       const gathered = gatherer(context, { ...options, sequence });
       const read = async (row: OffsetEncoding): Promise<Read> => {
         if (row.ids.length > positions) {
@@ -56,10 +57,14 @@ interface Windows {
   context: string;
   limit: number;
   options: AnswerOptions;
+  signal: AbortSignal;
 }
 
 /** The question comes first, unless Python pads on the left; the context is what is cut into windows. */
-function windowsOf(tokenizer: TextTokenizer, { question, context, limit, options }: Windows) {
+async function windowsOf(
+  tokenizer: PatientTokenizer,
+  { question, context, limit, options, signal }: Windows,
+) {
   const { maxLength = limit, stride = Math.min(Math.floor(maxLength / 2), STRIDE) } = options;
   if (stride > maxLength || strideExceedsRoom(tokenizer, stride, maxLength)) {
     throw new RunError(
@@ -69,9 +74,10 @@ function windowsOf(tokenizer: TextTokenizer, { question, context, limit, options
   }
   const first = tokenizer.paddingSide === 'right';
   const [a, b] = first ? [question, context] : [context, question];
-  const tokens = [a, b].map((text) => tokenizer.tokenize(text, { traces: true }));
+  const tokenize = (text: string) => tokenizer.tokenize(text, { traces: true }, signal);
+  const tokens = [await tokenize(a), await tokenize(b)] as const;
   const truncation = first ? ('only_second' as const) : ('only_first' as const);
-  const rows = tokenizer.tracedRows([tokens[0]!, tokens[1]!], { maxLength, stride, truncation });
+  const rows = tokenizer.tracedRows(tokens, { maxLength, stride, truncation });
   return { rows, sequence: first ? (1 as const) : (0 as const) };
 }
 

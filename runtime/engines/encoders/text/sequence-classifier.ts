@@ -12,7 +12,8 @@ export async function loadSequenceClassifier(request: LoadRequest): Promise<Sequ
   const problem = problemOf(config);
   return {
     async classify(text, { maxLength, padded, signal, ...options } = {}) {
-      const row = tokenizer.encode(text, { ...options, maxLength: lowerLimit(limits.text, maxLength) });
+      const longest = lowerLimit(limits.text, maxLength);
+      const row = await tokenizer.encode(text, { ...options, maxLength: longest }, signal);
       const whole = padded ? padToLimit(tokenizer, row, { maxLength, limits }) : row;
       const logits = toLogits((await encoder.forward(whole, signal))['logits']!);
       return { logits, labels: labelsOf(config, logits.length), problem };

@@ -2,7 +2,8 @@ import { RunError } from '../../../core/errors.js';
 import type { Entity, TagOptions, TokenClassifier } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { codePointsOf } from '../../tokenizers/code-points.js';
-import type { TextTokenizer, OffsetEncoding } from '../../tokenizers/tokenizer.js';
+import type { TokenizerFacts } from '../../tokenizers/patient-tokenizer.js';
+import type { OffsetEncoding } from '../../tokenizers/tokenizer.js';
 import { aggregate, type TaggedToken, withoutOverlaps } from './entities.js';
 import { labelsOf } from '../../repository/labels.js';
 import { strideExceedsRoom } from './encoder/input-limits.js';
@@ -18,7 +19,7 @@ export async function loadTokenClassifier(request: LoadRequest): Promise<TokenCl
   const maxLength = limits.text;
   return {
     async tag(text, options, signal) {
-      const tokens = tokenizer.tokenize(text, { traces: true });
+      const tokens = await tokenizer.tokenize(text, { traces: true }, signal);
       checkStride(tokenizer, options, maxLength);
       const describe = describer(tokenizer, text);
       const found: Entity[] = [];
@@ -47,7 +48,7 @@ export async function loadTokenClassifier(request: LoadRequest): Promise<TokenCl
   };
 }
 
-function checkStride(tokenizer: TextTokenizer, { stride }: TagOptions, maxLength: number): void {
+function checkStride(tokenizer: TokenizerFacts, { stride }: TagOptions, maxLength: number): void {
   if (stride === undefined) return;
   if (stride < maxLength && !strideExceedsRoom(tokenizer, stride, maxLength)) return;
   throw new RunError(
@@ -58,7 +59,7 @@ function checkStride(tokenizer: TextTokenizer, { stride }: TagOptions, maxLength
 
 /** The tokens of a row that are the text's own, and whether each goes on with a word. */
 function describer(
-  tokenizer: TextTokenizer,
+  tokenizer: TokenizerFacts,
   text: string,
 ): (row: OffsetEncoding) => Omit<TaggedToken, 'scores'>[] {
   const { slice } = codePointsOf(text);

@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { TranslationOptions } from '../../../core/handles/index.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
+import type { PatientTokenizer } from '../../tokenizers/patient-tokenizer.js';
 import type { SurroundingTokens } from './language-tokens.js';
 import { encoderPositions } from '../../repository/sequence-lengths.js';
 
@@ -15,31 +15,40 @@ export interface EncoderSource {
 }
 
 /** @throws RunError 400 or 422 for languages that are missing or unknown, 422 for a text without an end */
-export type SourceReader = (text: string, languages: TranslationOptions) => EncoderSource;
+export type SourceReader = (
+  text: string,
+  languages: TranslationOptions,
+  signal: AbortSignal,
+) => Promise<EncoderSource>;
 
 export interface SourceInput {
-  tokenizer: TextTokenizer;
+  tokenizer: PatientTokenizer;
   config: Json;
   task: string;
 }
 
 /** Tokens of a text with special tokens around it, cut to the model's length. */
-export type EncodeToLimit = (text: string, around?: SurroundingTokens) => number[];
+export type EncodeToLimit = (
+  text: string,
+  signal: AbortSignal,
+  around?: SurroundingTokens,
+) => Promise<number[]>;
 
 /** Encodes texts, cut to the length of this model. */
 export function createEncodeToLimit({ tokenizer, config }: SourceInput): EncodeToLimit {
   const maxLength = Math.min(tokenizer.modelMaxLength ?? Infinity, encoderPositions(config));
   const heads = firstNumber(config, 'encoder_attention_heads', 'num_heads') ?? 1;
-  return (text, around) => {
-    const ids = around ? within(around) : tokenizer.encode(text, { maxLength }).ids;
+  return async (text, signal, around) => {
+    const ids = around ? await within(around) : (await tokenizer.encode(text, { maxLength }, signal)).ids;
     if (ids.length === 0)
       throw new RunError('invalid_input', 'text: is empty, and this model adds nothing to it');
     if (maxLength === Infinity) checkAttention(ids.length, heads);
     return ids;
 
-    function within({ before, after }: SurroundingTokens): number[] {
+    async function within({ before, after }: SurroundingTokens): Promise<number[]> {
       const room = Math.max(0, maxLength - before.length - after.length);
-      return [...before, ...tokenizer.encode(text, { maxLength: room, specialTokens: false }).ids, ...after];
+      const own = await tokenizer.encode(text, { maxLength: room, specialTokens: false }, signal);
+      return [...before, ...own.ids, ...after];
     }
   };
 }

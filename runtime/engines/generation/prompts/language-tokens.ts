@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { TranslationOptions } from '../../../core/handles/index.js';
 import type { Json } from '../../repository/model-folder.js';
-import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
+import type { TokenizerFacts } from '../../tokenizers/patient-tokenizer.js';
 
 /** Special tokens around a text. */
 export interface SurroundingTokens {
@@ -55,14 +55,14 @@ const FAMILIES: Record<string, LanguageFamily> = {
 const BY_MODEL_TYPE: Record<string, string> = { mbart: 'MBart', m2m_100: 'M2M100', 'nllb-moe': 'Nllb' };
 
 /** Python's tokenizer class, without `Tokenizer` and `TokenizerFast`. */
-export function tokenizerClassOf(tokenizer: TextTokenizer, config: Json): string {
+export function tokenizerClassOf(tokenizer: TokenizerFacts, config: Json): string {
   const written = tokenizer.config['tokenizer_class'] ?? config['tokenizer_class'];
   if (typeof written === 'string') return written.replace(/Tokenizer(Fast)?$/, '');
   return BY_MODEL_TYPE[String(config['model_type'])] ?? '';
 }
 
 /** The languages of a tokenizer that has them as tokens; undefined for others. */
-export function languageTokensOf(tokenizer: TextTokenizer, config: Json): LanguageTokens | undefined {
+export function languageTokensOf(tokenizer: TokenizerFacts, config: Json): LanguageTokens | undefined {
   const family = FAMILIES[tokenizerClassOf(tokenizer, config)];
   if (!family) return undefined;
   const { codeOf = (token) => token, tokenOf = (code) => code } = family;

@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
-import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
+import type { TokenizerFacts } from '../../tokenizers/patient-tokenizer.js';
 import { ONE_LANGUAGE_PAIR, unknownLanguageError } from './language-tokens.js';
 import type { EncodeToLimit, SourceReader } from './encode-to-limit.js';
 
@@ -18,21 +18,21 @@ const LANGUAGE_PREFIX = /^>>.+<</;
  * express; `tgt_lang` adds it.
  */
 export function createMarianReader(
-  tokenizer: TextTokenizer,
+  tokenizer: TokenizerFacts,
   { encode, taskParams, prefixOf }: MarianInput,
 ): SourceReader {
   const codes = tokenizer.tokensLike(/^>>.+<<$/).map((token) => token.slice(2, -2));
   const end = tokenizer.namedId('eos_token') ?? 0;
   const unknown = tokenizer.namedId('unk_token') ?? 1;
-  return (text, { src_lang, tgt_lang }) => {
+  return async (text, { src_lang, tgt_lang }, signal) => {
     checkPair(tokenizer.config, { codes, src_lang, tgt_lang });
     const chosen =
       codes.length > 0 && tgt_lang != null && !LANGUAGE_PREFIX.test(text) ? `>>${tgt_lang}<< ` : '';
     const whole = chosen + prefixOf(taskParams) + text;
     const code = LANGUAGE_PREFIX.exec(whole)?.[0];
-    if (code === undefined) return { taskParams, tokens: encode(whole) };
+    if (code === undefined) return { taskParams, tokens: await encode(whole, signal) };
     const around = { before: [tokenizer.idOf(code) ?? unknown], after: [end] };
-    return { taskParams, tokens: encode(whole.slice(code.length).trimStart(), around) };
+    return { taskParams, tokens: await encode(whole.slice(code.length).trimStart(), signal, around) };
   };
 }
 

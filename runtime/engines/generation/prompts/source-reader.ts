@@ -26,15 +26,18 @@ export function createSourceReader(input: SourceInput): SourceReader {
   if (task !== 'translation') {
     const taskParams = taskSpecificParams(config)[task] ?? {};
     const around = languages?.surroundingsOf(languages.defaultCode);
-    return (text) => ({ taskParams, tokens: encode(prefixOf(taskParams) + text, around) });
+    return async (text, _, signal) => ({
+      taskParams,
+      tokens: await encode(prefixOf(taskParams) + text, signal, around),
+    });
   }
   if (languages) return createTokenReader(languages, { pairs, encode });
   if (tokenizerClassOf(tokenizer, config) === 'Marian' || config['model_type'] === 'marian') {
     return createMarianReader(tokenizer, { encode, taskParams: pairs[0]?.taskParams ?? {}, prefixOf });
   }
-  return (text, choice) => {
+  return async (text, choice, signal) => {
     const taskParams = pairParams(pairs, choice);
-    return { taskParams, tokens: encode(prefixOf(taskParams) + text) };
+    return { taskParams, tokens: await encode(prefixOf(taskParams) + text, signal) };
   };
 }
 
@@ -80,12 +83,12 @@ function createTokenReader(
   { pairs, encode }: { pairs: readonly LanguagePair[]; encode: EncodeToLimit },
 ): SourceReader {
   const [defaultPair] = pairs;
-  return (text, { src_lang, tgt_lang }) => {
+  return async (text, { src_lang, tgt_lang }, signal) => {
     const named = src_lang == null && tgt_lang == null ? defaultPair : undefined;
     const [from, to] = [src_lang ?? named?.from, tgt_lang ?? named?.to];
     if (!from || !to) throw missingLanguageError(from ? 'tgt_lang' : 'src_lang', languages.codes);
     return {
-      tokens: encode(text, languages.surroundingsOf(from, 'src_lang')),
+      tokens: await encode(text, signal, languages.surroundingsOf(from, 'src_lang')),
       taskParams: defaultPair?.taskParams ?? {},
       forcedBosTokenId: languages.idOf(to, 'tgt_lang'),
     };

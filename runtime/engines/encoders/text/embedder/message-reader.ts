@@ -1,17 +1,22 @@
 import type { ChatMessage } from '../../../../core/handles/index.js';
 import { type ChatTemplate, loadChatTemplate } from '../../../chat-templates/chat-template.js';
 import type { Json } from '../../../repository/model-folder.js';
-import type { Encoding, TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import type { PatientTokenizer } from '../../../tokenizers/patient-tokenizer.js';
+import type { Encoding } from '../../../tokenizers/tokenizer.js';
 import type { EncodingOptions } from '../../../tokenizers/encoding.js';
 import type { Truncation } from '../../../tokenizers/truncation.js';
 import type { SentenceModules } from './sentence-modules.js';
 
 /** Reads a text as what a user says, below a prompt as the system's word. */
-export type ReadMessage = (text: string, prompt: string, truncation?: Truncation) => Encoding;
+export type ReadMessage = (
+  text: string,
+  prompt: string,
+  options?: { truncation?: Truncation | undefined; signal?: AbortSignal | undefined },
+) => Promise<Encoding>;
 
 export interface ReaderInput {
   dir: string;
-  tokenizer: TextTokenizer;
+  tokenizer: PatientTokenizer;
   /** config.json */
   config: Json;
   modules: SentenceModules;
@@ -31,15 +36,16 @@ export async function loadMessageReader(input: ReaderInput): Promise<ReadMessage
   const blocks = inBlocks(input, template);
   const variables = modules.templateArguments;
   const asks = variables['add_generation_prompt'] === true;
-  const idsOf = (text: string, prompt: string, cut: EncodingOptions = {}) => {
+  const rowOf = (text: string, prompt: string, cut: EncodingOptions = {}, signal?: AbortSignal) => {
     const messages = messagesOf(text, prompt).map((message) => (blocks ? inBlock(message) : message));
     const rendered = template.render(messages, { variables, continues: false, asks });
-    return tokenizer.encode(rendered, { specialTokens: false, ...cut });
+    return tokenizer.encode(rendered, { specialTokens: false, ...cut }, signal);
   };
-  return (text, prompt, truncation) => {
-    const row = idsOf(text, prompt, { maxLength: input.limit, truncation });
+  return async (text, prompt, { truncation, signal } = {}) => {
+    const row = await rowOf(text, prompt, { maxLength: input.limit, truncation }, signal);
     if (row.ids.length < (input.limit ?? Infinity) || truncation === 'do_not_truncate') return row;
-    const end = commonEnd(idsOf('0', prompt).ids, idsOf('1 2 3 4', prompt).ids);
+    const [one, other] = [await rowOf('0', prompt), await rowOf('1 2 3 4', prompt)];
+    const end = commonEnd(one.ids, other.ids);
     return { ...row, ids: withEnd(row.ids, end) };
   };
 }

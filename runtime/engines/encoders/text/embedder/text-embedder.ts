@@ -3,7 +3,9 @@ import { RunError } from '../../../../core/errors.js';
 import type { EncodeOptions, Pooling, TextEmbedder } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import { type Encoding, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import { openPatientTokenizer } from '../../../long-texts/thread-aside.js';
+import type { PatientTokenizer, TokenizerFacts } from '../../../tokenizers/patient-tokenizer.js';
+import { type Encoding, loadTokenizer } from '../../../tokenizers/tokenizer.js';
 import {
   checkEmbedderOutputs,
   hiddenStates,
@@ -18,6 +20,8 @@ import { loadMessageReader } from './message-reader.js';
 import type { Port } from '../../../sessions/tensors.js';
 import { openTextModel } from '../encoder/text-encoder.js';
 
+const LOWER_CASE = { lowerCase: true };
+
 /** Encoders that give hidden states [1, tokens, width], or already pool inside the graph. */
 export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedder> {
   const [{ config, encoder, tokenizer, limits }, modules] = await Promise.all([
@@ -27,7 +31,7 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   checkEmbedderOutputs(encoder.outputs);
   if (request.spec.task === 'sentence-similarity') checkPooling(modules, encoder.outputs);
   const sentenceTokenizer = modules.lowerCase
-    ? await loadTokenizer(request.dir, { lowerCase: true })
+    ? openPatientTokenizer(request, await loadTokenizer(request.dir, LOWER_CASE), LOWER_CASE)
     : tokenizer;
   const sentenceLimit = longestSentence({ modules, tokenizer, config, limits });
   const reader = { dir: request.dir, tokenizer: sentenceTokenizer, config, modules, limit: sentenceLimit };
@@ -44,20 +48,20 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   const sentences = modules.listed && (modules.pooling !== undefined || poolsItself(encoder.outputs));
 
   /** The row of a text behind its prompt. */
-  const rowOf = (text: string, prompt: string, options: EncodeOptions): Encoding => {
-    const { specialTokens, truncation } = options;
+  const rowOf = async (text: string, prompt: string, options: EncodeOptions): Promise<Encoding> => {
+    const { specialTokens, truncation, signal } = options;
     const whole = bag ?? { maxLength: lowerLimit(sentenceLimit, options.maxLength), specialTokens };
-    const row =
-      readMessage?.(text, prompt, truncation) ??
-      sentenceTokenizer.encode(prompt + text, { ...whole, truncation });
+    const row = readMessage
+      ? await readMessage(text, prompt, { truncation, signal })
+      : await sentenceTokenizer.encode(prompt + text, { ...whole, truncation }, signal);
     options.onTokens?.(row.ids.length);
     return row;
   };
 
   const encode: TextEmbedder['encode'] = async (text, options = {}) => {
     const prompt = promptBefore(modules, options);
-    const outputs = await encoder.forward(rowOf(text, prompt, options), options.signal);
-    const from = modules.includePrompt || !prompt || readMessage ? 0 : promptTokens(prompt);
+    const outputs = await encoder.forward(await rowOf(text, prompt, options), options.signal);
+    const from = modules.includePrompt || !prompt || readMessage ? 0 : await promptTokens(prompt);
     // A graph that pools itself leaves out no prompt.
     const pooled = from === 0 ? sentenceVector(outputs) : undefined;
     const vector = pooled ?? applySteps(applyPoolings(hiddenStates(outputs, from), sentencePooling), modules);
@@ -73,7 +77,7 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     // Hidden states as they are have no usual prompt.
     const prompt =
       promptName === undefined ? '' : namedPrompt(modules.prompts, promptName, 'params.prompt_name');
-    const row = tokenizer.encode(prompt + text, { ...whole, truncation });
+    const row = await tokenizer.encode(prompt + text, { ...whole, truncation }, signal);
     onTokens?.(row.ids.length);
     const outputs = await encoder.forward(row, signal);
     const pooled = pooling ? undefined : onlyVector(outputs);
@@ -82,7 +86,7 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
   };
 
   const states: TextEmbedder['states'] = async (text, options = {}) => {
-    const row = rowOf(text, promptBefore(modules, options), options);
+    const row = await rowOf(text, promptBefore(modules, options), options);
     return hiddenStates(await encoder.forward(row, options.signal), 0);
   };
 
@@ -97,7 +101,7 @@ function checkPooling({ listed, pooling }: SentenceModules, outputs: readonly Po
 
 interface Limited {
   modules: SentenceModules;
-  tokenizer: TextTokenizer;
+  tokenizer: TokenizerFacts;
   config: Json;
   limits: InputLimits;
 }
@@ -121,7 +125,11 @@ function finished(
 }
 
 /** Tokens that a prompt takes at the start of a text: its encoding less a special token at the end. */
-function countPrompt(tokenizer: TextTokenizer, prompt: string, maxLength: number | undefined): number {
-  const { ids } = tokenizer.encode(prompt, { maxLength });
+async function countPrompt(
+  tokenizer: PatientTokenizer,
+  prompt: string,
+  maxLength: number | undefined,
+): Promise<number> {
+  const { ids } = await tokenizer.encode(prompt, { maxLength });
   return tokenizer.specialIds.has(ids.at(-1)!) ? ids.length - 1 : ids.length;
 }

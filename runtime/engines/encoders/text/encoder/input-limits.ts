@@ -1,5 +1,5 @@
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import type { TokenizerFacts } from '../../../tokenizers/patient-tokenizer.js';
 
 /** Families whose position table starts after the padding index, so the rows up to it are never used. */
 const OFFSET_POSITIONS =
@@ -29,7 +29,7 @@ export interface InputLimits {
 }
 
 /** @param width tokens of every row, where the graph fixes them */
-export function readInputLimits(tokenizer: TextTokenizer, config: Json, width = Infinity): InputLimits {
+export function readInputLimits(tokenizer: TokenizerFacts, config: Json, width = Infinity): InputLimits {
   const positions = Math.min(positionsOf(config), width);
   return { text: Math.min(tokenizer.modelMaxLength ?? Infinity, positions), positions };
 }
@@ -69,7 +69,7 @@ function attentionLimit(config: Json): number {
 }
 
 /** Python's tokenizers refuse windows that share more than one text's special tokens leave of them. */
-export function strideExceedsRoom(tokenizer: TextTokenizer, stride: number, width: number): boolean {
+export function strideExceedsRoom(tokenizer: TokenizerFacts, stride: number, width: number): boolean {
   const room = width - tokenizer.specialCount(1);
   return room >= 0 && stride > room;
 }

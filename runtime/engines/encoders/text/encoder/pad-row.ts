@@ -1,11 +1,12 @@
 import type { InputLimits } from './input-limits.js';
-import type { Encoding, TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import type { TokenizerFacts } from '../../../tokenizers/patient-tokenizer.js';
+import type { Encoding } from '../../../tokenizers/tokenizer.js';
 
 /**
  * A row filled up to `length` tokens on the side that Python pads on. As it is where that is nothing to do, or where the
  * tokenizer has no padding token.
  */
-export function padToLength(tokenizer: TextTokenizer, row: Encoding, length: number): Encoding {
+export function padToLength(tokenizer: TokenizerFacts, row: Encoding, length: number): Encoding {
   const id = tokenizer.namedId('pad_token');
   const missing = length - row.ids.length;
   if (id === undefined || missing <= 0) return row;
@@ -27,7 +28,7 @@ export function padToLength(tokenizer: TextTokenizer, row: Encoding, length: num
 
 /** A row filled up to the length that is asked for, else to the tokenizer's limit where it has one. */
 export function padToLimit(
-  tokenizer: TextTokenizer,
+  tokenizer: TokenizerFacts,
   row: Encoding,
   { maxLength, limits }: { maxLength: number | undefined; limits: InputLimits },
 ): Encoding {

@@ -9,6 +9,8 @@ import type { Port, Tensors } from '../../../sessions/tensors.js';
 import { openSessionPoolOnDemand } from '../../../sessions/growing-pool.js';
 import type { PooledSession, SessionPool } from '../../../sessions/session-pool.js';
 import { type Encoding, loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import { openPatientTokenizer } from '../../../long-texts/thread-aside.js';
+import type { PatientTokenizer } from '../../../tokenizers/patient-tokenizer.js';
 import { findBatchLimits, findLimits } from '../../../batching/batch-limits.js';
 import { decoderIdsOf } from './decoder-ids.js';
 import { checkLength, encoderMemory } from './encoder-memory.js';
@@ -33,7 +35,7 @@ export interface TextEncoder {
 export interface TextModel {
   /** config.json */
   config: Json;
-  tokenizer: TextTokenizer;
+  tokenizer: PatientTokenizer;
   encoder: TextEncoder;
   limits: InputLimits;
 }
@@ -51,12 +53,16 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
   const limits = readInputLimits(tokenizer, config, fixedWidth(opened.inputs));
   const encoder = await createEncoder(opened, { config, tokenizer, limits }, request);
   requireOutputs(encoder.outputs, needed);
-  return { config, tokenizer, encoder, limits };
+  return { config, tokenizer: openPatientTokenizer(request, tokenizer), encoder, limits };
+}
+
+interface EncoderSettings extends Omit<TextModel, 'encoder' | 'tokenizer'> {
+  tokenizer: TextTokenizer;
 }
 
 async function createEncoder(
   { inputs: ports, outputs, sessions, defer }: SessionPool,
-  { config, tokenizer, limits: { positions } }: Omit<TextModel, 'encoder'>,
+  { config, tokenizer, limits: { positions } }: EncoderSettings,
   { spec, memory: room }: LoadRequest,
 ): Promise<TextEncoder> {
   checkInputs(ports);

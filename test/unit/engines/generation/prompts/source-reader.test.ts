@@ -1,5 +1,6 @@
+import type { TranslationOptions } from '../../../../../runtime/core/handles/index.js';
 import { createSourceReader } from '../../../../../runtime/engines/generation/prompts/source-reader.js';
-import type { TextTokenizer } from '../../../../../runtime/engines/tokenizers/tokenizer.js';
+import type { PatientTokenizer } from '../../../../../runtime/engines/tokenizers/patient-tokenizer.js';
 
 /** Ids are positions. Every letter of a text is token 90. */
 const NLLB = ['</s>', '<unk>', 'eng_Latn', 'fra_Latn', 'zho_Hans'];
@@ -7,7 +8,7 @@ const MBART = ['</s>', '<unk>', 'en_XX', 'fr_XX', 'zh_CN'];
 const M2M = ['</s>', '<unk>', '__en__', '__fr__', '__ast__'];
 const MARIAN = ['</s>', '<unk>', '>>fra<<', '>>zlm_Latn<<', 'x'];
 
-function tokenizerOf(vocabulary: string[], config: Record<string, unknown>): TextTokenizer {
+function tokenizerOf(vocabulary: string[], config: Record<string, unknown>): PatientTokenizer {
   const letters = (text: string, room = Infinity) => Array.from(text, () => 90).slice(0, room);
   return {
     config,
@@ -15,10 +16,10 @@ function tokenizerOf(vocabulary: string[], config: Record<string, unknown>): Tex
     idOf: (token: string) => (vocabulary.includes(token) ? vocabulary.indexOf(token) : undefined),
     namedId: (name: string) => (name === 'eos_token' ? 0 : 1),
     tokensLike: (pattern: RegExp) => vocabulary.filter((token) => pattern.test(token)),
-    encode: (text: string, { specialTokens = true, maxLength = Infinity } = {}) => ({
+    encode: async (text: string, { specialTokens = true, maxLength = Infinity } = {}) => ({
       ids: specialTokens ? [...letters(text, maxLength - 1), 0] : letters(text, maxLength),
     }),
-  } as unknown as TextTokenizer;
+  } as unknown as PatientTokenizer;
 }
 
 interface Given {
@@ -28,8 +29,12 @@ interface Given {
   task?: string;
 }
 
-const reader = ({ vocabulary = [], tokenizer = {}, config = {}, task = 'translation' }: Given) =>
-  createSourceReader({ tokenizer: tokenizerOf(vocabulary, tokenizer), config, task });
+const { signal } = new AbortController();
+
+function reader({ vocabulary = [], tokenizer = {}, config = {}, task = 'translation' }: Given) {
+  const read = createSourceReader({ tokenizer: tokenizerOf(vocabulary, tokenizer), config, task });
+  return (text: string, languages: TranslationOptions) => read(text, languages, signal);
+}
 
 describe('languages that are tokens', () => {
   const chosen = { nllb: ['fra_Latn', 'zho_Hans'], mbart: ['fr_XX', 'zh_CN'], m2m: ['fr', 'ast'] };
@@ -66,37 +71,37 @@ describe('languages that are tokens', () => {
       chosen.m2m,
       [3, 90, 0],
     ],
-  ])('stand where %s wants them', (_name, given, [src_lang, tgt_lang], tokens) => {
-    expect(reader(given)('a', { src_lang, tgt_lang })).toMatchObject({ tokens, forcedBosTokenId: 4 });
+  ])('stand where %s wants them', async (_name, given, [src_lang, tgt_lang], tokens) => {
+    expect(await reader(given)('a', { src_lang, tgt_lang })).toMatchObject({ tokens, forcedBosTokenId: 4 });
   });
 
   const nllb = { vocabulary: NLLB, tokenizer: { tokenizer_class: 'NllbTokenizer', src_lang: 'zho_Hans' } };
 
-  test('stay when the text is cut', () => {
-    const { tokens } = reader(nllb)('a'.repeat(50), { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' });
+  test('stay when the text is cut', async () => {
+    const { tokens } = await reader(nllb)('a'.repeat(50), { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' });
     expect(tokens).toEqual([3, 90, 90, 90, 90, 90, 90, 0]);
   });
 
-  test('of one request leave the next alone', () => {
+  test('of one request leave the next alone', async () => {
     const read = reader(nllb);
-    const first = read('a', { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' });
-    read('a', { src_lang: 'zho_Hans', tgt_lang: 'fra_Latn' });
-    expect(read('a', { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' })).toEqual(first);
+    const first = await read('a', { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' });
+    await read('a', { src_lang: 'zho_Hans', tgt_lang: 'fra_Latn' });
+    expect(await read('a', { src_lang: 'fra_Latn', tgt_lang: 'eng_Latn' })).toEqual(first);
   });
 
-  test('are the tokenizer’s own in other tasks', () => {
-    expect(reader({ ...nllb, task: 'summarization' })('a', {})).toEqual({
+  test('are the tokenizer’s own in other tasks', async () => {
+    expect(await reader({ ...nllb, task: 'summarization' })('a', {})).toEqual({
       tokens: [4, 90, 0],
       taskParams: {},
     });
   });
 
-  test('can be said by the name of a task', () => {
+  test('can be said by the name of a task', async () => {
     const given = {
       vocabulary: M2M,
       config: { model_type: 'm2m_100', task_specific_params: { translation_fr_to_en: { num_beams: 3 } } },
     };
-    expect(reader(given)('a', {})).toEqual({
+    expect(await reader(given)('a', {})).toEqual({
       tokens: [3, 90, 0],
       forcedBosTokenId: 2,
       taskParams: { num_beams: 3 },
@@ -117,8 +122,8 @@ describe('languages that are tokens', () => {
       'unprocessable',
       'params.tgt_lang: this model has no "</s>"',
     ],
-  ])('%j is an error that says what there is', (languages, code, message) => {
-    expect(() => reader(nllb)('a', languages)).toThrow(
+  ])('%j is an error that says what there is', async (languages, code, message) => {
+    await expect(reader(nllb)('a', languages)).rejects.toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
     );
   });
@@ -139,17 +144,17 @@ describe('Marian', () => {
     ['a', { tgt_lang: 'fra' }, [2, 90, 0]],
     ['a', { tgt_lang: 'zlm_Latn', src_lang: 'eng' }, [3, 90, 0]],
     ['>>fra<< a', { tgt_lang: 'zlm_Latn' }, [2, 90, 0]],
-  ])('reads %j with %j', (text, languages, tokens) => {
-    expect(reader(several)(text, languages).tokens).toEqual(tokens);
+  ])('reads %j with %j', async (text, languages, tokens) => {
+    expect(await reader(several)(text, languages)).toMatchObject({ tokens });
   });
 
-  test('with one pair takes that pair and no other', () => {
-    expect(reader(one)('a', { src_lang: 'en', tgt_lang: 'fr' }).tokens).toEqual([90, 0]);
-    expect(() => reader(one)('a', { tgt_lang: 'de' })).toThrow(
+  test('with one pair takes that pair and no other', async () => {
+    expect(await reader(one)('a', { src_lang: 'en', tgt_lang: 'fr' })).toMatchObject({ tokens: [90, 0] });
+    await expect(reader(one)('a', { tgt_lang: 'de' })).rejects.toThrow(
       'one pair of languages, there is no choice: fr',
     );
-    expect(() => reader(one)('a', { src_lang: 'de' })).toThrow('there is no choice: en');
-    expect(() => reader(several)('a', { tgt_lang: 'deu' })).toThrow('it has fra, zlm_Latn');
+    await expect(reader(one)('a', { src_lang: 'de' })).rejects.toThrow('there is no choice: en');
+    await expect(reader(several)('a', { tgt_lang: 'deu' })).rejects.toThrow('it has fra, zlm_Latn');
   });
 });
 
@@ -169,25 +174,25 @@ describe('prefixes', () => {
     ['text2text-generation', {}, 2],
     ['translation', {}, 4],
     ['translation', { src_lang: 'en', tgt_lang: 'fr' }, 3],
-  ])('of %s with %j', (task, languages, length) => {
-    expect(reader({ task, config })('a', languages).tokens).toHaveLength(length + 1);
+  ])('of %s with %j', async (task, languages, length) => {
+    expect((await reader({ task, config })('a', languages)).tokens).toHaveLength(length + 1);
   });
 
-  test('that are not there are refused', () => {
-    expect(() => reader({ config })('a', { src_lang: 'de', tgt_lang: 'en' })).toThrow(
+  test('that are not there are refused', async () => {
+    await expect(reader({ config })('a', { src_lang: 'de', tgt_lang: 'en' })).rejects.toThrow(
       'it has en to de, en to fr',
     );
-    expect(() => reader({})('a', { src_lang: 'en', tgt_lang: 'fr' })).toThrow('there is no choice');
+    await expect(reader({})('a', { src_lang: 'en', tgt_lang: 'fr' })).rejects.toThrow('there is no choice');
   });
 });
 
-test('a text without an end is refused where the model sets no limit', () => {
+test('a text without an end is refused where the model sets no limit', async () => {
   const tokenizer = { ...tokenizerOf([], {}), modelMaxLength: undefined };
   const read = createSourceReader({
     tokenizer,
     config: { model_type: 't5', num_heads: 8 },
     task: 'summarization',
   });
-  expect(read('a'.repeat(8000), {}).tokens).toHaveLength(8001);
-  expect(() => read('a'.repeat(9000), {})).toThrow(expect.objectContaining({ code: 'unprocessable' }));
+  expect((await read('a'.repeat(8000), {}, signal)).tokens).toHaveLength(8001);
+  await expect(read('a'.repeat(9000), {}, signal)).rejects.toMatchObject({ code: 'unprocessable' });
 });
