@@ -7,11 +7,11 @@ import {
   decoderInputs,
   type PositionOptions,
 } from '../../layers/decoder-inputs.js';
-import { matMulTransposed } from '../../layers/linear.js';
+import { linear, matMulTransposed } from '../../layers/linear.js';
 
 type Heads<C> = Family<C>['heads'];
 
-/** What the tasks want of a decoder: its next token, its states, or labels of whole texts. */
+/** What the tasks want of a decoder: its next token, its states, or labels of whole texts or of tokens. */
 export function decoderHeads<C>(modelOf: (config: C) => Decoder): Heads<C> {
   const role = (write: (g: GraphWriter, model: Decoder) => void): { model: WriteRole<C> } => ({
     model: (g, config) => write(g, modelOf(config)),
@@ -23,6 +23,7 @@ export function decoderHeads<C>(modelOf: (config: C) => Decoder): Heads<C> {
       g.output('last_hidden_state', states, 'float32', ['rows', 'tokens', model.width]);
     }),
     'sequence-classification': role(writeClassifier),
+    'token-classification': role(writeTokenClassifier),
   };
 }
 
@@ -74,6 +75,14 @@ function writeClassifier(g: GraphWriter, model: Decoder): void {
   const at = lastTokenOf(g, inputs, model.padId);
   const logits = g.node('GatherND', [labels, g.node('Unsqueeze', [at, g.ints([1])])], { batch_dims: 1 });
   g.output('logits', logits, 'float32', ['rows', model.labels]);
+}
+
+/** Labels of each token. Its layer is `score` in Llama's kin and `classifier` in families of before. */
+function writeTokenClassifier(g: GraphWriter, model: Decoder): void {
+  const states = model.finish(g, statesOf(g, model, decoderInputs(g, undefined)));
+  const name = g.weights.has('score.weight') ? 'score' : 'classifier';
+  const logits = linear(g, states, name, { from: model.width, to: model.labels, bias: 'if present' });
+  g.output('logits', logits, 'float32', ['rows', 'tokens', model.labels]);
 }
 
 /** int64 [rows]: place of the last token that is not `padId`; where a model has none, of the last one that the mask shows. */
