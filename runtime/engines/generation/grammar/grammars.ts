@@ -41,7 +41,8 @@ export function createGrammars(tokenizer: TextTokenizer, memory?: MemoryLimits):
   let opening: Promise<Opened> | undefined;
   const open = async (param: string, ends: ReadonlySet<number>): Promise<Opened> => {
     requireRoom(param, tokenizer.idLimit, memory);
-    return { instance: await GrammarInstance.open(createTokenTable(tokenizer, ends)), compiled: new Map() };
+    const table = await createTokenTable(tokenizer, ends);
+    return { instance: await GrammarInstance.open(table), compiled: new Map() };
   };
   const guard = <T>(param: string, opened: Promise<Opened>, work: () => T): T => {
     try {
