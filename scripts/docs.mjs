@@ -14,7 +14,7 @@ import { referencePage } from '../dist/gateway/reference/page.js';
 import { parsePythonJson } from '../dist/runtime/core/python-json.js';
 import { TASK_IDS } from '../dist/runtime/core/task-ids.js';
 import { folderSource } from '../dist/runtime/store/folder.js';
-import { mediaKinds } from '../dist/runtime/engines/generation/prompts/media/families.js';
+import { readersOf } from '../dist/runtime/models/readers.js';
 import { requestSchema, typeText } from '../dist/runtime/tasks/json-schema.js';
 import { timmKind } from '../dist/runtime/models/timm/kinds.js';
 import { atlasPage } from './atlas/page.mjs';
@@ -81,7 +81,7 @@ function kindsOf(folder) {
 }
 
 function tasksOf(heads, modelType) {
-  const kinds = mediaKinds(modelType);
+  const kinds = Object.keys(readersOf({ model_type: modelType }).prompts ?? {});
   const fits = ({ blocks }, head) => head in heads && (head !== 'media-chat' || kinds.includes(blocks));
   const serves = (task) => Object.values(task.engines).some(({ head }) => fits(task, head));
   return TASK_IDS.filter((id) => serves(TASKS[id])).join(', ');

@@ -1,4 +1,5 @@
 import type { TaskId } from '../../runtime/core/task-ids.js';
+import { EXPORTED } from '../../runtime/models/exported.js';
 import { familyOf } from '../../runtime/models/registry.js';
 import type { ModelFacts } from './facts.js';
 
@@ -84,12 +85,6 @@ const ARCHITECTURES: Row[] = [
   [/Model$/, 'feature-extraction', 'sentence-similarity'],
 ];
 
-/** config.model_type -> task, for repositories without architectures, of types that only exports are served of. */
-const EXPORTED_TYPES: Readonly<Record<string, TaskId>> = {
-  speecht5: 'text-to-speech',
-  ultravox: 'audio-text-to-text',
-};
-
 /** Pipeline classes of the diffusers library. */
 const PIPELINES: Row[] = [
   [/Video|AnimateDiff/, 'text-to-video'],
@@ -116,7 +111,7 @@ export function taskOfModelType({ modelType }: ModelFacts): TaskId | undefined {
   if (modelType === undefined) return undefined;
   return (
     familyOf(modelType)?.usualTask ??
-    (Object.hasOwn(EXPORTED_TYPES, modelType) ? EXPORTED_TYPES[modelType] : undefined)
+    (Object.hasOwn(EXPORTED, modelType) ? EXPORTED[modelType]!.usualTask : undefined)
   );
 }
 

@@ -3,6 +3,8 @@ import { parsePythonJson } from '../../runtime/core/python-json.js';
 import type { ModelInfo } from '../../runtime/core/spec.js';
 import type { GgufModel } from '../../runtime/gguf/index.js';
 import type { ModelSource } from '../../runtime/store/source.js';
+import type { ModelReaders } from '../../runtime/core/readers.js';
+import { readersOf } from '../../runtime/models/readers.js';
 import { timmKind } from '../../runtime/models/timm/kinds.js';
 import { versionNote } from './config/require-read.js';
 import { refuseMark } from './json-files.js';
@@ -33,6 +35,8 @@ export interface ModelFacts {
   pipelineClass?: string;
   /** What memory is computed from. */
   network: NetworkFacts;
+  /** What of the server reads the model's files. */
+  readers: ModelReaders;
   /** What a picture would take; says nothing of models that read none. */
   picture: PictureMemory;
   /** What an operator should know of the files, one sentence each. */
@@ -72,6 +76,7 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     pipelineClass: string(index._class_name),
     notes: [versionNote(config)].filter((note) => note !== undefined),
     network: networkFacts(config),
+    readers: readersOf(config),
     picture: pictureMemory(config, await processingOf(processing, read)),
     ...(index._class_name ? { noise: await noiseOf(string(index._class_name), read) } : {}),
   };

@@ -127,6 +127,7 @@ function specOf({ info, facts, task, profile, engine, choice, adapter }: Decided
     ...(adapter && { base: adapter.base }),
     ...(choice.written && { written: choice.written }),
     network: forTask(facts.network, task),
+    readers: facts.readers,
     ...(choice.exported && { exported: { recipe: RECIPE_VERSION, tools: { ...choice.exported.versions } } }),
     ...(choice.ignored?.length && { ignoredConfig: [...choice.ignored] }),
   };

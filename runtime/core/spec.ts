@@ -1,4 +1,5 @@
 import type { NetworkFacts } from './network.js';
+import type { ModelReaders } from './readers.js';
 import type { TaskId } from './task-ids.js';
 
 /** Runtime images, which differ in their native packages. */
@@ -86,6 +87,8 @@ export interface ModelSpec {
   ignoredConfig?: string[];
   /** What memory is computed from; nothing is known of the network's memory if absent. */
   network?: NetworkFacts;
+  /** What reads the model's files; absent in files of older builders. */
+  readers?: ModelReaders;
   /** Of weights that the builder packed: how alike the network computes, 1 being the same; absent where not measured. */
   likeness?: number;
 }

@@ -4,6 +4,7 @@ import type { LoadRequest } from '../core/load-request.js';
 import { engineOf } from '../core/engines.js';
 import type { LayerPlacement } from '../core/placement.js';
 import type { EngineId } from '../core/spec.js';
+import { withReaders } from './repository/named-readers.js';
 import type { AnswerTokenizer } from './chat-templates/answer-tokenizer.js';
 
 /** Opens what a head needs. Rejects with a RunError (`not_ready`) that says what is wrong with the model's files. */
@@ -92,7 +93,7 @@ export async function loadHandle<H extends Head>(head: H, request: LoadRequest):
   const { engine } = request.spec;
   const load = await LOADERS[engine][head]?.();
   if (!load) throw new RunError('not_ready', `engine ${engine} has no head ${head} in this version`);
-  return load(request);
+  return load(await withReaders(request));
 }
 
 /** Loads the code of a head ahead of `loadHandle`; nothing for names of none. */

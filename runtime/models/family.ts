@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Head } from '../core/handles/index.js';
 import type { AudioNetwork } from '../core/network.js';
+import type { ModelReaders } from '../core/readers.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { Decoder } from './bases/decoder/decoder.js';
 import type { PictureModel } from './bases/vision/image-encoder.js';
@@ -31,6 +32,9 @@ export interface MemoryTraits<Config = any> {
   audio?(config: Config): AudioNetwork;
 }
 
+/** @param config config.json in the form of normalizeConfig, unchecked */
+export type ReadersOf = ModelReaders | ((config: Readonly<Record<string, unknown>>) => ModelReaders);
+
 /**
  * How graphs are written for a family of models: one file each, named as transformers names it.
  */
@@ -45,6 +49,8 @@ export interface Family<Config = unknown> extends TensorNames {
   /** By what the task needs, the graphs of all roles. */
   heads: Partial<Record<Head, Readonly<Record<string, WriteRole<Config>>>>>;
   memory?: MemoryTraits<Config>;
+  /** What of the server reads these models: for `readers` of model.json. A function where the configuration decides. */
+  readers?: ReadersOf;
   /** What users of these models should know beforehand, one sentence each: in docs/models.md and in what `builder plan` says. */
   limits?: readonly string[];
   /** Of a language model that others can be put together with. */

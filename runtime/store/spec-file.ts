@@ -4,6 +4,7 @@ import { DTYPES, ENGINE_IDS, LARGEST_GRAPH, type ModelSpec, PROFILES } from '../
 import { TASK_IDS } from '../core/task-ids.js';
 import { StoreError } from './errors.js';
 import { networkFacts } from './network-file.js';
+import { modelReaders } from './readers-file.js';
 import { isSafePath } from './paths.js';
 
 const path = z.string().refine(isSafePath, 'is not a path inside the repository');
@@ -53,6 +54,7 @@ const schema = z
       .optional(),
     written: z.array(writtenGraph).min(1).optional(),
     network: networkFacts.optional(),
+    readers: modelReaders.optional(),
     exported: z.object({ recipe: z.int().min(1), tools: z.record(z.string(), z.string()) }).optional(),
     ignoredConfig: z.array(z.string().min(1)).min(1).optional(),
     likeness: z.number().min(-1).max(1).optional(),

@@ -4,7 +4,7 @@ import { recipeFor } from '../../dist/builder/export/recipes/index.js';
 import { verdictOf } from '../../dist/builder/export/known.js';
 import { chooseEngine } from '../../dist/builder/plan/choose-engine.js';
 import { Refusal } from '../../dist/builder/plan/refusal.js';
-import { mediaKinds } from '../../dist/runtime/engines/generation/prompts/media/families.js';
+import { readersOf } from '../../dist/runtime/models/readers.js';
 import { hasWriter } from '../../dist/runtime/models/write-graphs.js';
 import { taskOf } from '../../dist/runtime/tasks/registry.js';
 
@@ -31,7 +31,7 @@ function headOf(task, type) {
 
 const isPrompted = (task, type) => {
   const { blocks } = taskOf(task);
-  return blocks === undefined || mediaKinds(type).includes(blocks);
+  return blocks === undefined || Object.hasOwn(readersOf({ model_type: type }).prompts ?? {}, blocks);
 };
 
 /** @returns {{kind: keyof typeof KINDS, reason?: string}} */

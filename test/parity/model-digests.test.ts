@@ -41,7 +41,7 @@ async function planOf(repo: string, task: string): Promise<string[]> {
     const plan = await planModel({ source: folderSource(repo), id: 'a/model', task });
     const { facts, formats, reasons, parameters, spec } = plan;
     return [
-      `${spec.task} ${spec.engine} ${parameters ?? '-'} files ${short(JSON.stringify(formats.map((format) => ({ ...format, network: undefined }))))}`,
+      `${spec.task} ${spec.engine} ${parameters ?? '-'} files ${short(JSON.stringify(formats.map((format) => ({ ...format, network: undefined, readers: undefined }))))}`,
       ...reasons.filter((reason) => !reason.startsWith('tools:')),
       ...forecastFormats({ formats, facts }, 2).map((forecast) => JSON.stringify(forecast)),
     ];

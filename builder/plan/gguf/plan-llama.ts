@@ -194,7 +194,12 @@ function factsFor(file: GgufModel): ModelFacts {
   };
   return {
     ...{ architectures: [architectureName(file)], modelType: architectureName(file), customCode: false },
-    ...{ hasChatTemplate: templateOf(file) !== undefined, sentenceModules: false, hasTimmSettings: false },
+    ...{
+      readers: {},
+      hasChatTemplate: templateOf(file) !== undefined,
+      sentenceModules: false,
+      hasTimmSettings: false,
+    },
     ...{ network: { sizes: sizesOf(config) }, picture: pictureMemory(config, {}), notes: [], gguf: file },
   };
 }

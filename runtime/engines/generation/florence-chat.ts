@@ -22,7 +22,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
   const [tokenizer, generation, processing, processor, decoder] = await Promise.all([
     loadTokenizer(dir),
     readOptionalJson(dir, 'generation_config.json'),
-    readProcessorConfig(dir, config),
+    readProcessorConfig(request, config),
     readOptionalJson(dir, 'processor_config.json'),
     openEncoderDecoder(request, textConfig(config), openEmbeddingEncoder),
   ]);

@@ -21,12 +21,11 @@ export async function loadImageCaptioner(request: LoadRequest): Promise<ImageCap
 
 /** A text that the description goes on with: its tokens without special ones. BLIP takes the first and last for such. */
 function continuedTokens(
-  { tokenizer, config }: PictureSourceModel<unknown>,
+  { tokenizer, captions }: PictureSourceModel<unknown>,
   text: string | null | undefined,
 ): number[] {
   if (text === undefined || text === null) return [];
-  const type = String(config['model_type']);
-  if (type === 'blip') return tokenizer.encode(text).ids.slice(1, -1);
-  if (type === 'git') return tokenizer.encode(text, { specialTokens: false }).ids;
-  throw new RunError('unprocessable', `params.prompt: models of type ${type} can't go on with a text`);
+  if (captions === 'blip') return tokenizer.encode(text).ids.slice(1, -1);
+  if (captions === 'git') return tokenizer.encode(text, { specialTokens: false }).ids;
+  throw new RunError('unprocessable', `params.prompt: this model can't go on with a text`);
 }

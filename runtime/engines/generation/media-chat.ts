@@ -9,6 +9,7 @@ import {
 import { openPromptEncoder } from '../long-texts/thread-aside.js';
 import { readProcessorConfig } from '../processors/image/processor-config.js';
 import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { readersIn } from '../repository/named-readers.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { readExtractorConfig } from '../sounds/sound-input.js';
 import { tokenText } from '../tokenizers/tokenizer-json.js';
@@ -36,7 +37,7 @@ import { createChatAnswers } from './answers/chat-answers.js';
 export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   const { dir } = request;
   const config = await readModelConfig(dir);
-  if (config['model_type'] === 'florence2') return loadFlorenceChat(request, config);
+  if (readersIn(request).prompts?.image === 'florence2') return loadFlorenceChat(request, config);
   const tokenizer = await loadTokenizer(dir);
   const families = await readFamilies(request, config, tokenizer);
   const template =
@@ -90,19 +91,20 @@ const MAIN: Readonly<Record<string, MediumKind>> = {
 };
 
 async function readFamilies(
-  { dir, spec }: LoadRequest,
+  request: LoadRequest,
   config: Json,
   tokenizer: TextTokenizer,
 ): Promise<MediaFamilies> {
+  const { dir, spec } = request;
   const main = MAIN[spec.task] ?? 'image';
-  const processing = main === 'audio' ? readExtractorConfig(dir) : readProcessorConfig(dir, config);
+  const processing = main === 'audio' ? readExtractorConfig(dir) : readProcessorConfig(request, config);
   const [processor, video] = await Promise.all([
     readOptionalJson(dir, 'processor_config.json'),
     readOptionalJson(dir, 'video_preprocessor_config.json'),
   ]);
   const own = await processing;
   const files = { config, processing: own, processor: processor ?? {}, video: video ?? own, tokenizer };
-  return createMediaFamilies(files, main);
+  return createMediaFamilies(files, readersIn(request).prompts ?? {}, main);
 }
 
 interface MeasuredMedium extends ChatMedium, GivenMedium {

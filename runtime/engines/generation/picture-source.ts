@@ -1,7 +1,9 @@
 import type { LoadRequest } from '../../core/load-request.js';
+import type { ModelReaders } from '../../core/readers.js';
 import { openPictureInput } from '../pictures/picture-input.js';
 import type { ProcessedImage } from '../processors/image/image-processor.js';
 import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { readersIn } from '../repository/named-readers.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { type OpenEncoder, openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
@@ -9,6 +11,7 @@ import type { SourceModel } from './generate-from-source.js';
 
 /** An encoder of pictures, or of questions about them, with a decoder that writes text. */
 export interface PictureSourceModel<Source> extends SourceModel<Source> {
+  captions: ModelReaders['captions'];
   /** Decodes a picture as memory allows. @throws RunError 413, 415, 422; the signal's reason */
   readPicture(bytes: Uint8Array, signal: AbortSignal): Promise<ProcessedImage>;
 }
@@ -19,6 +22,7 @@ export async function openPictureSourceModel<Source>(
   openEncoder: OpenEncoder<Source>,
 ): Promise<PictureSourceModel<Source>> {
   const { dir } = request;
+  const { captions } = readersIn(request);
   const config = await readModelConfig(dir);
   const [tokenizer, generation, pictures, decoder] = await Promise.all([
     loadTokenizer(dir),
@@ -27,8 +31,8 @@ export async function openPictureSourceModel<Source>(
     openEncoderDecoder(request, config, openEncoder),
   ]);
   return {
-    ...{ decoder, tokenizer, config },
-    repository: { ...(generation ?? config), ...ownEnds(config, generation ?? config) },
+    ...{ decoder, tokenizer, config, captions },
+    repository: { ...(generation ?? config), ...ownEnds(config, generation ?? config, captions) },
     async readPicture(bytes, signal) {
       const image = await pictures.read(bytes, signal);
       pictures.hasRun();
@@ -41,9 +45,9 @@ export async function openPictureSourceModel<Source>(
  * BLIP's texts begin and end with tokens of the text model, whatever generation_config.json says. GIT has no encoder in Python, and its
  * texts begin as those of any decoder.
  */
-function ownEnds(config: Json, settings: Json): Json {
-  if (config['model_type'] === 'git') return { decoder_start_token_id: settings['bos_token_id'] };
-  if (config['model_type'] !== 'blip') return {};
+function ownEnds(config: Json, settings: Json, captions: ModelReaders['captions']): Json {
+  if (captions === 'git') return { decoder_start_token_id: settings['bos_token_id'] };
+  if (captions !== 'blip') return {};
   const text = (config['text_config'] ?? {}) as Json;
   return { decoder_start_token_id: text['bos_token_id'], eos_token_id: text['sep_token_id'] };
 }

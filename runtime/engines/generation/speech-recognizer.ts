@@ -3,9 +3,10 @@ import type { SpeechRecognizer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import type { SoundFeatures } from '../processors/audio/sound-features.js';
 import { createWhisperExtractor } from '../processors/audio/whisper.js';
-import { requireSteps } from '../sounds/steps-left.js';
+import { type AudioReader, requireSteps } from '../sounds/steps-left.js';
 import { soundPieces } from '../sounds/sound-pieces.js';
-import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { readOptionalJson } from '../repository/model-folder.js';
+import { readersIn } from '../repository/named-readers.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { openSoundInput, readExtractorConfig, type SoundInput } from '../sounds/sound-input.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
@@ -21,13 +22,15 @@ export async function loadSpeechRecognizer(request: LoadRequest): Promise<Speech
   const [tokenizer, generation, sounds, decoder] = await Promise.all([
     loadTokenizer(dir),
     readOptionalJson(dir, 'generation_config.json'),
-    openSoundInput(request, config),
+    openSoundInput(request),
     openEncoderDecoder(request, config, openSoundEncoder),
   ]);
   const model: SourceModel<SoundFeatures> = { decoder, tokenizer, config, repository: generation ?? config };
-  const transcribe = isWhisper(config)
-    ? createWhisper({ ...model, extractor: createWhisperExtractor(await readExtractorConfig(dir)) })
-    : createPlain(model, sounds);
+  const reader = readersIn(request).audio;
+  const transcribe =
+    reader === 'whisper'
+      ? createWhisper({ ...model, extractor: createWhisperExtractor(await readExtractorConfig(dir)) })
+      : createPlain(model, sounds, reader);
   return {
     async transcribe(sound, options, signal) {
       return transcribe(await sounds.samples(sound, signal), options, signal);
@@ -35,10 +38,12 @@ export async function loadSpeechRecognizer(request: LoadRequest): Promise<Speech
   };
 }
 
-const isWhisper = (config: Json): boolean => config['model_type'] === 'whisper';
-
 /** Models that hear a sound at once, or pieces of it, whose tokens are set one behind the other, as in Python. */
-function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInput): Transcribe {
+function createPlain(
+  model: SourceModel<SoundFeatures>,
+  { extractor }: SoundInput,
+  reader: AudioReader,
+): Transcribe {
   return async (
     samples,
     { language, task, return_timestamps, prompt_ids, condition_on_prev_tokens, ...others },
@@ -61,7 +66,7 @@ function createPlain(model: SourceModel<SoundFeatures>, { extractor }: SoundInpu
     const heard = [];
     for (const piece of pieces ?? [{ samples }]) {
       const source = await extractor.extract(piece.samples, signal);
-      requireSteps(model.config, source.dims[1]!);
+      requireSteps(model.config, reader, source.dims[1]!);
       const request = { source, sourceTokens: [], prompt, options, cleanUp, signal };
       const [found] = await lastOf(generateFromSource(model, request));
       heard.push(found!);

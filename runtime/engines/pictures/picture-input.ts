@@ -34,7 +34,7 @@ export async function openPictureInput(
   config: Json,
   availableBytes = () => availableMemory(request.memory),
 ): Promise<PictureInput> {
-  const own = await readProcessorConfig(request.dir, config);
+  const own = await readProcessorConfig(request, config);
   const { name, process, processInSlices } = createImageProcessor(own);
   const reader = createPictureReader({ ...request, availableBytes });
   return {

@@ -3,6 +3,7 @@ import { requireFfmpeg } from '../../media/ffmpeg.js';
 import { createSoundReader } from '../../media/sound-reader.js';
 import { createFeatureExtractor } from '../processors/audio/feature-extractor.js';
 import type { FeatureExtractor, SoundFeatures } from '../processors/audio/sound-features.js';
+import { readersIn } from '../repository/named-readers.js';
 import { type Json, readOptionalJson } from '../repository/model-folder.js';
 import { availableMemory } from '../sessions/available-memory.js';
 
@@ -20,17 +21,18 @@ export interface SoundInput {
 
 /**
  * Reads what the repository says about its sounds.
- * @param config config.json
  * @param availableBytes memory for samples; all that is left by default
  * @throws RunError `not_ready` for a feature extractor whose rules are not known, and without ffmpeg
  */
 export async function openSoundInput(
   request: LoadRequest,
-  config: Json,
   availableBytes = () => availableMemory(request.memory),
 ): Promise<SoundInput> {
   await requireFfmpeg();
-  const extractor = createFeatureExtractor(await readExtractorConfig(request.dir), config['model_type']);
+  const extractor = createFeatureExtractor(
+    await readExtractorConfig(request.dir),
+    readersIn(request).extractor,
+  );
   const { maxSeconds, threads } = request;
   const reader = createSoundReader({ rate: extractor.rate, maxSeconds, threads, availableBytes });
   return {

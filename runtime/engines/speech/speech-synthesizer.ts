@@ -3,6 +3,7 @@ import type { SampleSynthesizer, SpeechSynthesizer } from '../../core/handles/in
 import type { LoadRequest } from '../../core/load-request.js';
 import { encodeSound } from '../../media/encode-sound.js';
 import { type Json } from '../repository/model-folder.js';
+import { readersIn } from '../repository/named-readers.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { openMusicgen } from './musicgen/musicgen.js';
 import { openSpeechT5 } from './speecht5/speecht5.js';
@@ -10,7 +11,7 @@ import { openVits } from './vits/vits.js';
 
 type OpenSynthesizer = (request: LoadRequest, config: Json) => Promise<SampleSynthesizer>;
 
-/** `model_type` of config.json to the family that speaks so. */
+/** Names in model.json to what speaks so. */
 const FAMILIES: Readonly<Record<string, OpenSynthesizer>> = {
   vits: openVits,
   musicgen: openMusicgen,
@@ -20,11 +21,11 @@ const FAMILIES: Readonly<Record<string, OpenSynthesizer>> = {
 /** Models that make sounds of a text. @throws RunError `not_ready` for a family that is not known */
 export async function loadSpeechSynthesizer(request: LoadRequest): Promise<SpeechSynthesizer> {
   const config = await readModelConfig(request.dir);
-  const type = String(config['model_type']);
-  const open = Object.hasOwn(FAMILIES, type) ? FAMILIES[type] : undefined;
+  const reader = readersIn(request).audio ?? '';
+  const open = Object.hasOwn(FAMILIES, reader) ? FAMILIES[reader] : undefined;
   if (open) return { ...(await open(request, config)), encode: encodeSound };
   throw new RunError(
     'not_ready',
-    `sounds of models of type ${type} are not supported; supported: ${Object.keys(FAMILIES).join(', ')}`,
+    `sounds of models of type ${request.spec.modelType} are not supported; supported: ${Object.keys(FAMILIES).join(', ')}`,
   );
 }

@@ -66,6 +66,7 @@ const heads: Family<Config>['heads'] = {
 /** modeling_audio_spectrogram_transformer.py */
 export const ast = defineFamily({
   modelTypes: ['audio-spectrogram-transformer'],
+  readers: { extractor: 'AST' },
   config,
   prefixes: [base],
   heads,

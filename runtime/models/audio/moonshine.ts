@@ -163,6 +163,7 @@ function decoderOf(c: Config): SourceDecoder {
 /** Speech of any length, without windows. modeling_moonshine.py */
 export const moonshine = defineFamily({
   modelTypes: ['moonshine'],
+  readers: { audio: 'moonshine' },
   usualTask: 'automatic-speech-recognition',
   config,
   prefixes: ['model.'],

@@ -28,6 +28,7 @@ const atMost = (tokens: number): Pace => ({
 /** FastConformer and an LSTM over what has been written, which say together what comes next. modeling_parakeet.py */
 export const parakeetRnnt = defineFamily({
   modelTypes: ['parakeet_rnnt'],
+  readers: { extractor: 'Parakeet', audio: 'transducer' },
   memory: { audio: parakeetAudio },
   usualTask: 'automatic-speech-recognition',
   config,

@@ -215,6 +215,7 @@ export function parakeetAudio({ encoder_config: c }: { encoder_config: Encoder }
 /** FastConformer whose steps are scored one by one. modeling_parakeet.py */
 export const parakeetCtc = defineFamily({
   modelTypes: ['parakeet_ctc'],
+  readers: { extractor: 'Parakeet', audio: 'parakeet' },
   memory: { audio: parakeetAudio },
   usualTask: 'automatic-speech-recognition',
   config,

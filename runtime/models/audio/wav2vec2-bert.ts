@@ -179,6 +179,7 @@ const audioSteps = (c: Config): AudioNetwork => ({
 
 export const wav2vec2Bert = defineFamily({
   modelTypes: ['wav2vec2-bert'],
+  readers: { extractor: 'SeamlessM4T', audio: 'wav2vec2-bert' },
   memory: { audio: audioSteps },
   config,
   prefixes: [base],

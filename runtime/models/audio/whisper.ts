@@ -113,6 +113,7 @@ function decoderOf(c: Config): SourceDecoder {
 /** modeling_whisper.py */
 export const whisper = defineFamily({
   modelTypes: ['whisper'],
+  readers: { extractor: 'Whisper', audio: 'whisper' },
   limits: ['Times of words need `alignment_heads` in generation_config.json.'],
   usualTask: 'automatic-speech-recognition',
   config,

@@ -54,6 +54,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 /** A language model of Cohere's kind that reads squares of pictures. modeling_aya_vision.py */
 export const ayaVision = defineFamily({
   modelTypes: ['aya_vision'],
+  readers: { prompts: { image: 'aya-vision' } },
   usualTask: 'image-text-to-text',
   config,
   prefixes: [],

@@ -31,6 +31,7 @@ function pooled(g: GraphWriter, x: Value, { side, edge }: { side: number; edge: 
 /** The features of a picture see each other. modeling_gemma3.py */
 export const gemma3Pictures = defineFamily({
   modelTypes: ['gemma3'],
+  readers: { processor: 'Gemma3', prompts: { image: 'gemma3' } },
   limits: ['Pan and scan (`do_pan_and_scan`) is refused.'],
   usualTask: 'image-text-to-text',
   config: gemma3Config,

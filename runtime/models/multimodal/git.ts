@@ -89,6 +89,7 @@ function embedded(g: GraphWriter, ids: Value, places: Value, c: Config): Value {
 /** CLIP's tower, and BERT's layers over what it gives and the text behind it. modeling_git.py */
 export const git = defineFamily({
   modelTypes: ['git'],
+  readers: { processor: 'CLIP', captions: 'git' },
   config,
   prefixes: [],
   older: OLDER_NORMS,

@@ -101,6 +101,9 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 /** A language model that reads squares of pictures, four patches joined to a feature. modeling_idefics3.py, modeling_smolvlm.py */
 export const idefics3 = defineFamily({
   modelTypes: ['idefics3', 'smolvlm'],
+  readers: ({ model_type: type }) => ({
+    prompts: type === 'smolvlm' ? { image: 'smolvlm', video: 'smolvlm' } : { image: 'idefics3' },
+  }),
   limits: ['SmolVLM reads images or videos in one conversation, not both, as in Python.'],
   usualTask: 'image-text-to-text',
   config,

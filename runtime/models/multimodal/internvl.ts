@@ -96,6 +96,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 /** A language model that reads squares of pictures and frames. modeling_internvl.py */
 export const internvl = defineFamily({
   modelTypes: ['internvl'],
+  readers: { prompts: { image: 'internvl', video: 'internvl' } },
   usualTask: 'image-text-to-text',
   config,
   prefixes: [],

@@ -48,6 +48,7 @@ const part = (name: string): string[] => [`model.${name}`, name];
 /** Pixtral's encoder, squares of its patches as one, and Qwen 3. modeling_lighton_ocr.py */
 export const lightonOcr = defineFamily({
   modelTypes: ['lighton_ocr'],
+  readers: { prompts: { image: 'lighton-ocr' } },
   memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config,

@@ -5,6 +5,7 @@ import { config, squareFeatures, headsOf } from './llava.js';
 /** The same for squares of larger pictures. modeling_llava_next.py */
 export const llavaNext = defineFamily({
   modelTypes: ['llava_next'],
+  readers: { prompts: { image: 'llava-next' } },
   usualTask: 'image-text-to-text',
   config,
   prefixes: [],

@@ -17,6 +17,7 @@ const onevisionConfig = config.extend({
 /** The same with other defaults. modeling_llava_onevision.py */
 export const llavaOnevision = defineFamily({
   modelTypes: ['llava_onevision'],
+  readers: { prompts: { image: 'llava-onevision', video: 'llava-onevision' } },
   usualTask: 'image-text-to-text',
   config: onevisionConfig,
   prefixes: [],

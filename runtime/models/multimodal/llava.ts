@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { tokensFrom } from '../layers/patch-embed.js';
+import { isObject } from '../../hub-config/json.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { languageModel, PARTS } from './language-model.js';
@@ -76,9 +77,17 @@ export const headsOf = (featuresOf: typeof pictureFeatures) => ({
   },
 });
 
+/** Pixtral is a LLaVA with another encoder, whose images keep their form; SigLIP has no class token. */
+function promptOf(vision: unknown): string {
+  const type = isObject(vision) ? vision['model_type'] : undefined;
+  if (type === 'pixtral') return 'pixtral';
+  return type === 'siglip_vision_model' ? 'llava-siglip' : 'llava';
+}
+
 /** A language model that reads the patches of pictures of one size. modeling_llava.py */
 export const llava = defineFamily({
   modelTypes: ['llava'],
+  readers: ({ vision_config: vision }) => ({ prompts: { image: promptOf(vision) } }),
   memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config,

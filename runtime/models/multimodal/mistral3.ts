@@ -41,6 +41,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 /** A language model that reads pictures of any size, squares of patches as one. modeling_mistral3.py */
 export const mistral3 = defineFamily({
   modelTypes: ['mistral3'],
+  readers: { prompts: { image: 'pixtral' } },
   memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config,

@@ -100,6 +100,7 @@ function writeEncoder(g: GraphWriter, { vision_config: c, text_config: text }: C
 /** SigLIP's encoder with heads that turn, and ERNIE 4.5, which counts positions on three axes. modeling_paddleocr_vl.py */
 export const paddleocrVl = defineFamily({
   modelTypes: ['paddleocr_vl'],
+  readers: { prompts: { image: 'paddleocr-vl' } },
   memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config,

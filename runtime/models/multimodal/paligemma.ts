@@ -22,6 +22,7 @@ type PaligemmaConfig = z.output<typeof paligemmaConfig>;
 /** All of a prompt sees all of it; what is written behind it keeps to the windows of layers. modeling_paligemma.py */
 export const paligemma = defineFamily({
   modelTypes: ['paligemma'],
+  readers: { processor: 'Siglip', prompts: { image: 'paligemma' } },
   usualTask: 'image-text-to-text',
   config: paligemmaConfig,
   prefixes: [],

@@ -43,6 +43,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 /** A language model that reads sounds through Whisper's encoder, whose steps are halved. modeling_qwen2_audio.py */
 export const qwen2Audio = defineFamily({
   modelTypes: ['qwen2_audio'],
+  readers: { prompts: { audio: 'qwen2-audio' } },
   limits: ['What is longer than 30 seconds of a recording is cut off, as in Python.'],
   usualTask: 'audio-text-to-text',
   config,

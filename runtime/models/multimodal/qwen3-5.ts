@@ -42,10 +42,19 @@ const over = <T extends Qwen35Config>(modelOf: (c: T, axes: readonly number[]) =
 });
 
 /** Qwen3-VL's encoder, which gives its last states alone, and a language model that learns associations. modeling_qwen3_5.py */
-export const qwen35Pictures = defineFamily({ modelTypes: ['qwen3_5'], config, ...over(qwen35Model) });
+export const qwen35Pictures = defineFamily({
+  modelTypes: ['qwen3_5'],
+  readers: { prompts: { image: 'qwen2-vl', video: 'qwen3-vl' } },
+  config,
+  ...over(qwen35Model),
+});
 
 /** The same over a mixture of experts. modeling_qwen3_5_moe.py */
 export const qwen35MoePictures = defineFamily({
-  ...{ modelTypes: ['qwen3_5_moe'], config: mixed },
+  ...{
+    modelTypes: ['qwen3_5_moe'],
+    readers: { prompts: { image: 'qwen2-vl', video: 'qwen3-vl' } },
+    config: mixed,
+  },
   ...over(qwen35MoeModel),
 });

@@ -122,6 +122,7 @@ function writeEncoder(g: GraphWriter, { audio_config: c, text_config: text }: Co
 /** A language model that reads sounds, in pieces of a second and windows of several. modeling_qwen3_asr.py */
 export const qwen3Asr = defineFamily({
   modelTypes: ['qwen3_asr'],
+  readers: { prompts: { audio: 'qwen3-asr' } },
   usualTask: 'audio-text-to-text',
   config,
   prefixes: [],

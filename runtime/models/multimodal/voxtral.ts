@@ -59,6 +59,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 /** A language model that reads sounds through Whisper's encoder. modeling_voxtral.py */
 export const voxtral = defineFamily({
   modelTypes: ['voxtral'],
+  readers: { prompts: { audio: 'voxtral' } },
   usualTask: 'audio-text-to-text',
   config,
   prefixes: [],

@@ -58,6 +58,7 @@ function apertusFeedForward(g: GraphWriter, x: Value, at: (name: string) => stri
 /** modeling_apertus.py */
 export const apertus = defineFamily({
   modelTypes: ['apertus'],
+  readers: { messages: 'plain' },
   config: apertusConfig,
   ...llamaLike<Apertus>((c) => ({
     ...llamaSizes(c),

@@ -29,6 +29,7 @@ type V3 = z.output<typeof v3Config>;
 /** modeling_deepseek_v3.py */
 export const deepseekV3 = defineFamily({
   modelTypes: ['deepseek_v3'],
+  readers: { messages: 'plain' },
   memory: { headWidth: latentHeadWidth },
   limits: [WHOLE_KEYS],
   config: v3Config,

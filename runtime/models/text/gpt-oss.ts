@@ -91,6 +91,7 @@ function mixture(g: GraphWriter, x: Value, at: At, c: Config): Value {
 /** Every second layer sees a window, and each head has a score that no token gets. modeling_gpt_oss.py */
 export const gptOss = defineFamily({
   modelTypes: ['gpt_oss'],
+  readers: { messages: 'plain' },
   config,
   ...llamaLike<Config>((c) => ({
     ...llamaSizes(c),

@@ -57,6 +57,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
 /** BERT over the words of a page and where they stand. modeling_layoutlm.py */
 export const layoutlm = defineFamily({
   modelTypes: ['layoutlm'],
+  readers: { boxes: 'layoutlm' },
   config,
   prefixes: ['layoutlm.'],
   older: OLDER_NORMS,

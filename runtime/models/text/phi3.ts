@@ -19,6 +19,7 @@ const phi3Config = z.object({
 /** Fused projections. modeling_phi3.py */
 export const phi3 = defineFamily({
   modelTypes: ['phi3'],
+  readers: { rope: 'recomputed' },
   limits: [
     'Beams of a "longrope" text that grow beyond its first length while it is written are refused.',
     'Prompts beyond that length are read in one run, which takes more memory, and keep no prefix for the next one.',

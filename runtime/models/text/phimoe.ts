@@ -91,6 +91,7 @@ function mixture(g: GraphWriter, x: Value, at: (name: string) => string, c: Conf
 /** LayerNorms, and a mixture of two experts. modeling_phimoe.py */
 export const phimoe = defineFamily({
   modelTypes: ['phimoe'],
+  readers: { rope: 'recomputed' },
   limits: [
     'Beams of a "longrope" text that grow beyond its first length while it is written are refused.',
     'Prompts beyond that length are read in one run, which takes more memory, and keep no prefix for the next one.',

@@ -21,6 +21,7 @@ const seedConfig = z.object({
 /** modeling_seed_oss.py */
 export const seedOss = defineFamily({
   modelTypes: ['seed_oss'],
+  readers: { messages: 'plain' },
   config: seedConfig,
   ...llamaLike<z.output<typeof seedConfig>>((c) => ({
     ...llamaSizes(c),

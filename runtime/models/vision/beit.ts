@@ -98,6 +98,7 @@ const modelOf = (c: Config): PictureModel => ({
 /** modeling_beit.py */
 export const beit = defineFamily({
   modelTypes: ['beit'],
+  readers: { processor: 'Beit' },
   config,
   prefixes: ['beit.'],
   heads: pictureHeads(modelOf),

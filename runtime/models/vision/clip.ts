@@ -133,6 +133,7 @@ function writeClassifier(g: GraphWriter, c: Config): void {
 /** modeling_clip.py */
 export const clip = defineFamily({
   modelTypes: ['clip'],
+  readers: { processor: 'CLIP' },
   usualTask: 'zero-shot-image-classification',
   config,
   prefixes: [],

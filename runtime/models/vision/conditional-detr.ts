@@ -134,5 +134,11 @@ const heads: Family<Config>['heads'] = { 'object-detection': { model: writeDetec
 
 /** modeling_conditional_detr.py */
 export const conditionalDetr = defineFamily({
-  ...{ modelTypes: ['conditional_detr'], config, prefixes: ['model.'], heads },
+  ...{
+    modelTypes: ['conditional_detr'],
+    readers: { processor: 'ConditionalDetr' },
+    config,
+    prefixes: ['model.'],
+    heads,
+  },
 });

@@ -100,6 +100,7 @@ export const modelOf =
 /** modeling_convnext.py */
 export const convnext = defineFamily({
   modelTypes: ['convnext'],
+  readers: { processor: 'ConvNext' },
   config,
   prefixes: ['convnext.'],
   heads: pictureHeads(modelOf('convnext.')),

@@ -160,5 +160,11 @@ const heads: Family<Config>['heads'] = { 'object-detection': { model: writeDetec
 
 /** modeling_deformable_detr.py. Heads of the layers are parts of the decoder, too, and files have them under either name. */
 export const deformableDetr = defineFamily({
-  ...{ modelTypes: ['deformable_detr'], config, prefixes: ['model.decoder.', 'model.'], heads },
+  ...{
+    modelTypes: ['deformable_detr'],
+    readers: { processor: 'DeformableDetr' },
+    config,
+    prefixes: ['model.decoder.', 'model.'],
+    heads,
+  },
 });

@@ -53,6 +53,7 @@ const modelOf = (c: Config): PictureModel => ({
 /** modeling_deit.py */
 export const deit = defineFamily({
   modelTypes: ['deit'],
+  readers: { processor: 'DeiT' },
   config,
   prefixes: ['deit.'],
   heads: pictureHeads(modelOf),

@@ -48,6 +48,7 @@ const heads: Family<Config>['heads'] = {
 /** modeling_depth_anything.py */
 export const depthAnything = defineFamily({
   modelTypes: ['depth_anything'],
+  readers: { processor: 'DPT' },
   usualTask: 'depth-estimation',
   config,
   prefixes: [],

@@ -114,6 +114,7 @@ const heads = (kind: NormPlace): Family<DetrConfig>['heads'] => ({
 /** modeling_detr.py */
 export const detr = defineFamily({
   modelTypes: ['detr'],
+  readers: { processor: 'Detr' },
   usualTask: 'object-detection',
   config: detrConfig,
   prefixes: ['model.'],
@@ -123,6 +124,7 @@ export const detr = defineFamily({
 /** modeling_table_transformer.py */
 export const tableTransformer = defineFamily({
   modelTypes: ['table-transformer'],
+  readers: { processor: 'Detr' },
   config: detrConfig,
   prefixes: ['model.'],
   heads: heads({ normsBefore: true }),

@@ -101,6 +101,7 @@ const heads: Family<Config>['heads'] = {
 /** modeling_dinov3_vit.py */
 export const dinov3 = defineFamily({
   modelTypes: ['dinov3_vit'],
+  readers: { processor: 'DINOv3ViT' },
   config,
   prefixes: ['dinov3_vit.'],
   heads,

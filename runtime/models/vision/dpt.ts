@@ -128,6 +128,7 @@ const heads: Family<Config>['heads'] = {
 /** modeling_dpt.py */
 export const dpt = defineFamily({
   modelTypes: ['dpt'],
+  readers: { processor: 'DPT' },
   usualTask: 'depth-estimation',
   config,
   prefixes: ['dpt.'],

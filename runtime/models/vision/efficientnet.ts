@@ -145,6 +145,7 @@ function modelOf(c: Config): PictureModel {
 /** modeling_efficientnet.py */
 export const efficientnet = defineFamily({
   modelTypes: ['efficientnet'],
+  readers: { processor: 'EfficientNet' },
   memory: { convolutional: true },
   config,
   prefixes: ['efficientnet.'],

@@ -79,6 +79,6 @@ const heads: Family<Config>['heads'] = {
 
 /** SegFormer's encoder, whose stages are joined from coarse to fine. modeling_glpn.py */
 export const glpn = defineFamily({
-  ...{ modelTypes: ['glpn'], config, prefixes: ['glpn.'], heads },
+  ...{ modelTypes: ['glpn'], readers: { processor: 'GLPN' }, config, prefixes: ['glpn.'], heads },
   memory: { decodesPixels: true },
 });

@@ -84,6 +84,7 @@ const heads: Family<Config>['heads'] = { 'image-segmentation': { model: writeSeg
 /** modeling_maskformer.py */
 export const maskformer = defineFamily({
   modelTypes: ['maskformer'],
+  readers: { processor: 'MaskFormer' },
   config,
   prefixes: ['model.'],
   heads,

@@ -27,6 +27,7 @@ function widthsOf(c: MobilenetConfig): number[] {
 /** modeling_mobilenet_v1.py */
 export const mobilenetV1 = defineFamily({
   modelTypes: ['mobilenet_v1'],
+  readers: { processor: 'MobileNetV1' },
   memory: { convolutional: true },
   config: z.object(mobilenetConfig),
   prefixes: ['mobilenet_v1.'],

@@ -66,6 +66,7 @@ function statesOf(g: GraphWriter, c: Config, last: number): Value {
 /** modeling_mobilenet_v2.py */
 export const mobilenetV2 = defineFamily({
   modelTypes: ['mobilenet_v2'],
+  readers: { processor: 'MobileNetV2' },
   memory: { convolutional: true },
   config: config,
   prefixes: ['mobilenet_v2.'],

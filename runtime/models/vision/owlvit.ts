@@ -5,6 +5,7 @@ import { configOf, heads } from './owl-detector.js';
 export const owlvit = defineFamily({
   ...{
     modelTypes: ['owlvit'],
+    readers: { processor: 'OwlViT' },
     usualTask: 'zero-shot-object-detection',
     config: configOf(32),
     prefixes: ['owlvit.'],

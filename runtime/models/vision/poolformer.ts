@@ -113,5 +113,11 @@ function modelOf(c: Config): PictureModel {
 
 /** modeling_poolformer.py */
 export const poolformer = defineFamily({
-  ...{ modelTypes: ['poolformer'], config, prefixes: ['poolformer.'], heads: pictureHeads(modelOf) },
+  ...{
+    modelTypes: ['poolformer'],
+    readers: { processor: 'PoolFormer' },
+    config,
+    prefixes: ['poolformer.'],
+    heads: pictureHeads(modelOf),
+  },
 });

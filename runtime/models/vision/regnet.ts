@@ -80,6 +80,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
 /** modeling_regnet.py */
 export const regnet = defineFamily({
   modelTypes: ['regnet'],
+  readers: { processor: 'ConvNext' },
   memory: { convolutional: true },
   config,
   prefixes: ['regnet.'],

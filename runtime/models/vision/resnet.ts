@@ -57,6 +57,7 @@ export function convolutionalModel(
 /** modeling_resnet.py */
 export const resnet = defineFamily({
   modelTypes: ['resnet'],
+  readers: { processor: 'ConvNext' },
   memory: { convolutional: true },
   config: resnetConfig,
   prefixes: ['resnet.'],

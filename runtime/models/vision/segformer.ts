@@ -172,6 +172,7 @@ const heads: Family<Config>['heads'] = {
 /** modeling_segformer.py */
 export const segformer = defineFamily({
   modelTypes: ['segformer'],
+  readers: { processor: 'Segformer' },
   usualTask: 'image-segmentation',
   config,
   prefixes: ['segformer.'],

@@ -108,6 +108,7 @@ function writeClassifier(g: GraphWriter, c: Config): void {
 /** modeling_siglip.py */
 export const siglip = defineFamily({
   modelTypes: ['siglip'],
+  readers: { processor: 'Siglip', matching: 'sigmoid' },
   usualTask: 'zero-shot-image-classification',
   config,
   prefixes: [],

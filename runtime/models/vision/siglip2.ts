@@ -132,6 +132,7 @@ function writeClassifier(g: GraphWriter, { vision_config: c, ...given }: Config)
 /** SigLIP 2 that takes pictures of any proportions (NaFlex). modeling_siglip2.py */
 export const siglip2 = defineFamily({
   modelTypes: ['siglip2'],
+  readers: { processor: 'Siglip2', matching: 'sigmoid' },
   usualTask: 'zero-shot-image-classification',
   config,
   prefixes: [],

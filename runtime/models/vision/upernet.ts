@@ -96,6 +96,6 @@ const heads: Family<Config>['heads'] = { 'image-segmentation': { model: writeSeg
 
 /** Its second head is there for training only. modeling_upernet.py */
 export const upernet = defineFamily({
-  ...{ modelTypes: ['upernet'], config, prefixes: [], heads },
+  ...{ modelTypes: ['upernet'], readers: { processor: 'Segformer' }, config, prefixes: [], heads },
   memory: { joinsStages: true },
 });

@@ -92,6 +92,7 @@ function answerScores(g: GraphWriter, states: Value, c: Config): Value {
 /** A picture and a text as tokens of one encoder; pictures of a run are of one size. modeling_vilt.py */
 export const vilt = defineFamily({
   modelTypes: ['vilt'],
+  readers: { processor: 'Vilt' },
   limits: [UNCHECKED_MEMORY],
   config,
   prefixes: ['vilt.'],

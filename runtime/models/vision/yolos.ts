@@ -75,6 +75,7 @@ const heads: Family<Config>['heads'] = {
 /** modeling_yolos.py */
 export const yolos = defineFamily({
   modelTypes: ['yolos'],
+  readers: { processor: 'Yolos' },
   usualTask: 'object-detection',
   config,
   prefixes: ['vit.'],

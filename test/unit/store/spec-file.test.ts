@@ -45,6 +45,12 @@ test.each<[string, Partial<Record<keyof ModelSpec, unknown>>, RegExp]>([
     /files\.0\.sha256: is not a SHA-256/,
   ],
   ['a negative size', { files: [{ path: 'x', size: -1 }] }, /files\.0\.size/],
+  ['a way of reading that this version does not know', { readers: { audio: 'humming' } }, /readers\.audio/],
+  ['a reader of something unknown', { readers: { smell: 'x' } }, /readers: .*smell/],
+  ['a prompt of an unknown kind', { readers: { prompts: { smell: 'x' } } }, /readers\.prompts: .*smell/],
+  ['readers by number', { readers: { processor: 7 } }, /readers\.processor/],
+  ['a reader with a path', { readers: { processor: '../x' } }, /readers\.processor: is not a name/],
+  ['no readers', { readers: null }, /readers/],
   ['a graph that is not among the files', { graphs: { model: 'other.onnx' } }, /graphs: names a file/],
 ])('%s is refused', (_name, change, message) => {
   const text = JSON.stringify({ ...spec, ...change });
@@ -54,6 +60,12 @@ test.each<[string, Partial<Record<keyof ModelSpec, unknown>>, RegExp]>([
 
 test('no JSON', () => {
   expect(() => parseSpec('{')).toThrow('model.json is not valid JSON; write it again');
+});
+
+test('readers are written in one order; a file of an older builder has none', () => {
+  const { readers } = parseSpec(JSON.stringify({ ...spec, readers: { audio: 'vits', processor: 'Bit' } }));
+  expect(JSON.stringify(readers)).toBe('{"processor":"Bit","audio":"vits"}');
+  expect(parseSpec(JSON.stringify(spec))).not.toHaveProperty('readers');
 });
 
 test('a local commit', () => {

@@ -1,6 +1,7 @@
 import type { LoadRequest } from '../../../core/load-request.js';
 import type { SoundFeatures } from '../../processors/audio/sound-features.js';
 import { type Json } from '../../repository/model-folder.js';
+import { readersIn } from '../../repository/named-readers.js';
 import { readModelConfig } from '../../repository/model-config.js';
 import { graphSource } from '../../sessions/graph-source.js';
 import { requireOutputs } from '../../sessions/require-outputs.js';
@@ -40,7 +41,7 @@ export async function openAudioModel(request: LoadRequest, ...needed: string[]):
     openSessionPool(request, graphSource(request, 'model')),
   ]);
   requireOutputs(outputs, needed);
-  const sounds = await openSoundInput(request, config, () => encoder.availableBytes);
+  const sounds = await openSoundInput(request, () => encoder.availableBytes);
   const { extractor } = sounds;
   const rows = await sampleRows(extractor.extract.bind(extractor), extractor.rate);
   checkSoundInputs(inputs, rows[0]!);
@@ -60,7 +61,7 @@ export async function openAudioModel(request: LoadRequest, ...needed: string[]):
       const seconds = samples.length / extractor.rate;
       requireRunRoom(seconds, bytesOf, encoder.largestRun);
       const features = await extractor.extract(samples, signal);
-      requireSteps(config, features.dims[1]!);
+      requireSteps(config, readersIn(request).audio, features.dims[1]!);
       return encoder.forward(soundRow(inputs, features), signal, bytesOf(seconds));
     },
   };

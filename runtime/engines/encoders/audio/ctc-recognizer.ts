@@ -2,22 +2,25 @@ import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
 import type { SpeechRecognizer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
-import { readModelConfig } from '../../repository/model-config.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
+import { readersIn } from '../../repository/named-readers.js';
+import type { AudioReader } from '../../sounds/steps-left.js';
 import { type TensorLike, toLogits } from '../../sessions/tensors.js';
 import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
 import { loadCtcPieces } from '../../tokenizers/ctc-pieces.js';
 import { loadCtcVocabulary } from '../../tokenizers/ctc-vocabulary.js';
 import { openAudioModel } from './audio-model.js';
-import { isTransducer, loadTransducer } from './transducer.js';
+import { loadTransducer } from './transducer.js';
 
 /** *ForCTC: input_values or input_features -> logits [1, steps, tokens]. */
 export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
-  if (isTransducer(await readModelConfig(request.dir))) return loadTransducer(request);
+  const reader = readersIn(request).audio;
+  if (reader === 'transducer') return loadTransducer(request);
   const { config, rate, samples, run } = await openAudioModel(request, 'logits');
-  const hasPieces = PIECES.has(config['model_type']);
+  // Of words, not letters.
+  const hasPieces = reader === 'parakeet';
   const vocabulary = await (hasPieces ? loadCtcPieces : loadCtcVocabulary)(request.dir);
-  const samplesPerStep = stepOf(config);
+  const samplesPerStep = stepOf(config, reader);
   return {
     async transcribe(
       sound,
@@ -46,15 +49,12 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
   };
 }
 
-/** Types of models that score pieces of words, not letters. */
-const PIECES: ReadonlySet<unknown> = new Set(['parakeet_ctc']);
-
 /** Steps of Wav2Vec2Config. */
 const DEFAULT_STEP = 320;
 
 /** Samples that give one score, as Python's configurations reckon them (inputs_to_logits_ratio). */
-function stepOf(config: Json): number {
-  if (config['model_type'] === 'wav2vec2-bert') {
+function stepOf(config: Json, reader: AudioReader): number {
+  if (reader === 'wav2vec2-bert') {
     const { feature_projection_input_dim: width = 160, adapter_stride = 2 } = config as Record<
       string,
       number

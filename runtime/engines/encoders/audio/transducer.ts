@@ -6,12 +6,7 @@ import { toFloat32 } from '../../sessions/tensors.js';
 import { loadTokenizer } from '../../tokenizers/tokenizer.js';
 import { openAudioModel } from './audio-model.js';
 
-const TYPES: ReadonlySet<unknown> = new Set(['parakeet_tdt', 'parakeet_rnnt']);
-
-/** True for a graph that writes all tokens of a sound in one run. */
-export const isTransducer = (config: Json): boolean => TYPES.has(config['model_type']);
-
-/** ParakeetForTDT, ParakeetForRNNT: input_features -> tokens [1, most], -1 behind the last one. */
+/** ParakeetForTDT, ParakeetForRNNT: input_features -> tokens [1, most], all of a sound in one run, -1 behind the last one. */
 export async function loadTransducer(request: LoadRequest): Promise<SpeechRecognizer> {
   const [{ config, rate, samples, run }, tokenizer, generation] = await Promise.all([
     openAudioModel(request, 'tokens'),

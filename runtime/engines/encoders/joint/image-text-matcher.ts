@@ -2,6 +2,7 @@ import { createByteCache } from '../../../core/byte-cache.js';
 import { RunError } from '../../../core/errors.js';
 import type { ImageTextMatcher } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
+import { readersIn } from '../../repository/named-readers.js';
 import { contextLengthOf } from '../../repository/sequence-lengths.js';
 import { toLogits } from '../../sessions/tensors.js';
 import type { Encoding } from '../../tokenizers/tokenizer.js';
@@ -17,7 +18,7 @@ const CACHE_BYTES = 8 * 2 ** 20;
 /** CLIP, SigLIP and the like: input_ids [t, tokens], pixel_values [1, 3, h, w] -> logits_per_image [1, t]. */
 export async function loadImageTextMatcher(request: LoadRequest): Promise<ImageTextMatcher> {
   const model = await openJointModel(request, 'logits_per_image');
-  const isSiglip = String(model.config['model_type']).includes('siglip');
+  const isSiglip = readersIn(request).matching === 'sigmoid';
   if (isSiglip) requireMaskInput(model);
   const texts: Texts = {
     encode: createTextEncode(model, isSiglip),

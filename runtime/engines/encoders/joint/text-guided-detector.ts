@@ -2,13 +2,11 @@ import { RunError } from '../../../core/errors.js';
 import type { Detection, TextGuidedDetector } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber } from '../../repository/model-folder.js';
+import { readersIn } from '../../repository/named-readers.js';
 import { contextLengthOf } from '../../repository/sequence-lengths.js';
 import { type TensorLike, toFloat32, toLogits } from '../../sessions/tensors.js';
 import { cornerBox, type Scale, sigmoid } from '../boxes.js';
 import { openJointModel } from './joint-model.js';
-
-/** Models that give a score for each token of a text, and read one text with a picture. */
-const BY_TOKENS = /^(?:mm-)?grounding-dino$/;
 
 /**
  * OWL-ViT and OWLv2: input_ids [labels, tokens], pixel_values -> logits [1, patches, labels], pred_boxes [1, patches, 4].
@@ -18,10 +16,12 @@ const BY_TOKENS = /^(?:mm-)?grounding-dino$/;
 export async function loadTextGuidedDetector(request: LoadRequest): Promise<TextGuidedDetector> {
   const model = await openJointModel(request, 'logits', 'pred_boxes');
   const { config, tokenizer } = model;
-  const byTokens = BY_TOKENS.test(String(config['model_type']));
+  const { detector } = readersIn(request);
+  // A score for each token of a text, one text with a picture.
+  const byTokens = detector === 'tokens';
   const most = (byTokens ? firstNumber(config, 'max_text_len') : contextLengthOf(config)) ?? Infinity;
   // OWLv2 pads pictures to squares, and its boxes are relative to those.
-  const isSquare = config['model_type'] === 'owlv2';
+  const isSquare = detector === 'squares';
   return {
     async detect(image, labels, threshold, signal) {
       const rows = labels.map((label) => tokenizer.encode(label));

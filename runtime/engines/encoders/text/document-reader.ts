@@ -10,6 +10,7 @@ import { bestSpans, spanProbabilities } from './answer-spans.js';
 import { checkBoxes, createBoxPlacer } from './document-boxes.js';
 import type { EncoderRow } from './encoder/row-tensors.js';
 import { strideExceedsRoom } from './encoder/input-limits.js';
+import { readersIn } from '../../repository/named-readers.js';
 import { openTextModel, type TextModel } from './encoder/text-encoder.js';
 
 /** Tokens that windows share where nothing says otherwise: half a window, at most this many. */
@@ -22,10 +23,11 @@ const TURN_MS = 10;
 export async function loadDocumentReader(request: LoadRequest): Promise<DocumentReader> {
   const model = await openTextModel(request, 'start_logits', 'end_logits');
   const { tokenizer, config } = model;
-  const boxesOf = createBoxPlacer(tokenizer, config);
+  const { boxes } = readersIn(request);
+  const boxesOf = createBoxPlacer(tokenizer, boxes);
   return {
     async read({ question, words }, options, signal) {
-      checkBoxes(words, config);
+      checkBoxes(words, config, boxes);
       const [asked, page] = [
         await tokenizeWords(tokenizer, question, signal),
         await tokenizeWords(

@@ -22,7 +22,7 @@ export async function loadVideoClassifier(request: LoadRequest): Promise<VideoCl
   const config = await readModelConfig(dir);
   const [pool, settings] = await Promise.all([
     openSessionPoolOnDemand(request, graphSource(request, 'model')),
-    readProcessorConfig(dir, config),
+    readProcessorConfig(request, config),
   ]);
   requireOutputs(pool.outputs, ['logits']);
   const run = createSingleRuns(pool);

@@ -18,24 +18,14 @@ const EXTRACTORS: Readonly<Record<string, CreateExtractor>> = {
   Parakeet: createParakeetExtractor,
 };
 
-/** What AutoFeatureExtractor takes for models whose files name none. */
-const BY_MODEL: Readonly<Record<string, string>> = {
-  'audio-spectrogram-transformer': 'AST',
-  whisper: 'Whisper',
-  'wav2vec2-bert': 'SeamlessM4T',
-  parakeet_ctc: 'Parakeet',
-  parakeet_tdt: 'Parakeet',
-  parakeet_rnnt: 'Parakeet',
-};
-
 /**
  * @param config preprocessor_config.json
- * @param modelType of config.json
+ * @param usual what AutoFeatureExtractor takes for the model where its files name none
  * @throws RunError `not_ready` for a class whose rules are not known: guessing would give wrong answers silently
  */
-export function createFeatureExtractor(config: Json, modelType: unknown): FeatureExtractor {
+export function createFeatureExtractor(config: Json, usual = 'Wav2Vec2'): FeatureExtractor {
   const given = config['feature_extractor_type'];
-  const name = typeof given === 'string' ? given.replace(/FeatureExtractor$/, '') : byModel(modelType);
+  const name = typeof given === 'string' ? given.replace(/FeatureExtractor$/, '') : usual;
   const create = Object.hasOwn(EXTRACTORS, name) ? EXTRACTORS[name] : undefined;
   if (create) return create(config);
   throw new RunError(
@@ -43,6 +33,3 @@ export function createFeatureExtractor(config: Json, modelType: unknown): Featur
     `feature extractor ${String(given)} is not supported; supported: ${Object.keys(EXTRACTORS).join(', ')}`,
   );
 }
-
-const byModel = (modelType: unknown): string =>
-  typeof modelType === 'string' && Object.hasOwn(BY_MODEL, modelType) ? BY_MODEL[modelType]! : 'Wav2Vec2';

@@ -154,6 +154,7 @@ function writeScores(g: GraphWriter, x: Value, { decoder: d }: Config): void {
 /** A text encoder, a decoder of codes that takes one step a run, and the codec that makes sound of them. modeling_musicgen.py */
 export const musicgen = defineFamily({
   modelTypes: ['musicgen'],
+  readers: { audio: 'musicgen' },
   limits: ['One channel only: checkpoints for stereo are refused.'],
   usualTask: 'text-to-audio',
   config,

@@ -75,6 +75,7 @@ function writeSound(g: GraphWriter, c: VitsConfig): void {
 /** Two graphs, for how much noise is drawn depends on how long letters last. modeling_vits.py; MMS-TTS is the same. */
 export const vits = defineFamily({
   modelTypes: ['vits'],
+  readers: { audio: 'vits' },
   limits: ['Checkpoints that read phonemes are refused.'],
   usualTask: 'text-to-speech',
   config: vitsConfig,

@@ -50,6 +50,7 @@ const part = (name: string) => ({ [name]: [`text_decoder.${name}`] });
 /** A vision transformer, and BERT that writes about what it sees, or about a question that another one read. modeling_blip.py */
 export const blip = defineFamily({
   modelTypes: ['blip'],
+  readers: { processor: 'Blip', captions: 'blip' },
   config,
   prefixes: [],
   parts: { ...part('bert.'), ...part('cls.') },

@@ -56,6 +56,7 @@ const part = (name: string) => ({ [name]: [`model.${name}`, name] });
 /** BART that reads a picture before a text; the picture's network mixes tokens and channels in turn. modeling_florence2.py */
 export const florence2 = defineFamily({
   modelTypes: ['florence2'],
+  readers: { prompts: { image: 'florence2' } },
   limits: ['Answers are text: positions of boxes stay tokens in it.', 'Takes one image at a time.'],
   usualTask: 'image-text-to-text',
   config,

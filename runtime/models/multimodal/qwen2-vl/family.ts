@@ -106,6 +106,7 @@ const headsOf = <V>(modelOf: (vision: V, text: TextConfig) => VisionModel) => ({
 /** A language model that reads patches of pictures and videos of any size, at their places. modeling_qwen2_vl.py */
 export const qwen2Vl = defineFamily({
   modelTypes: ['qwen2_vl'],
+  readers: { prompts: { image: 'qwen2-vl', video: 'qwen2-vl' } },
   usualTask: 'image-text-to-text',
   config: configOf(visionConfig),
   ...{ prefixes: [], parts: QWEN_PARTS },
@@ -115,6 +116,7 @@ export const qwen2Vl = defineFamily({
 /** The same with windows in most layers of the encoder. modeling_qwen2_5_vl.py */
 export const qwen25Vl = defineFamily({
   modelTypes: ['qwen2_5_vl'],
+  readers: { prompts: { image: 'qwen2-vl', video: 'qwen2-5-vl' } },
   usualTask: 'image-text-to-text',
   config: configOf(vision25Config),
   ...{ prefixes: [], parts: QWEN_PARTS },

@@ -63,6 +63,7 @@ const headsOf = <T>(model: (text: T) => Decoder) => ({
 /** Qwen2-VL's like, whose first layers read features of their own. modeling_qwen3_vl.py */
 export const qwen3Vl = defineFamily({
   modelTypes: ['qwen3_vl'],
+  readers: { prompts: { image: 'qwen2-vl', video: 'qwen3-vl' } },
   memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config: configOf(textConfig),
@@ -109,6 +110,7 @@ function mixedDecoder(c: MixedConfig): Decoder {
 /** The same with a mixture of experts. modeling_qwen3_vl_moe.py */
 export const qwen3VlMoe = defineFamily({
   modelTypes: ['qwen3_vl_moe'],
+  readers: { prompts: { image: 'qwen2-vl', video: 'qwen3-vl' } },
   memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   config: configOf(mixedConfig),

@@ -117,5 +117,11 @@ const heads: Family<DFineConfig>['heads'] = { 'object-detection': { model: write
 
 /** modeling_d_fine.py. Heads of the layers are parts of the decoder, too, and files have them under either name. */
 export const dFine = defineFamily({
-  ...{ modelTypes: ['d_fine'], config: dFineConfig, prefixes: ['model.decoder.', 'model.'], heads },
+  ...{
+    modelTypes: ['d_fine'],
+    readers: { processor: 'RTDetr' },
+    config: dFineConfig,
+    prefixes: ['model.decoder.', 'model.'],
+    heads,
+  },
 });

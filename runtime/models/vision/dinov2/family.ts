@@ -129,6 +129,7 @@ const modelOf = (c: Dinov2Config, base = 'dinov2.'): PictureModel => ({
 /** modeling_dinov2.py */
 export const dinov2 = defineFamily({
   modelTypes: ['dinov2'],
+  readers: { processor: 'Bit' },
   config: dinov2Config,
   prefixes: ['dinov2.'],
   heads: pictureHeads<Dinov2Config>((c) => modelOf(c)),
@@ -141,6 +142,7 @@ const registersConfig = z
 /** modeling_dinov2_with_registers.py */
 export const dinov2WithRegisters = defineFamily({
   modelTypes: ['dinov2_with_registers'],
+  readers: { processor: 'Bit' },
   config: registersConfig,
   prefixes: ['dinov2_with_registers.'],
   heads: pictureHeads<z.output<typeof registersConfig>>((c) => modelOf(c, 'dinov2_with_registers.')),

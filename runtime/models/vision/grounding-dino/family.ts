@@ -135,12 +135,24 @@ const prefixes = ['model.decoder.', 'model.'];
 
 /** modeling_grounding_dino.py */
 export const groundingDino = defineFamily({
-  ...{ modelTypes: ['grounding-dino'], config: groundingConfig, prefixes, heads },
+  ...{
+    modelTypes: ['grounding-dino'],
+    readers: { processor: 'GroundingDino', detector: 'tokens' },
+    config: groundingConfig,
+    prefixes,
+    heads,
+  },
   limits: [UNCHECKED_MEMORY],
 });
 
 /** modeling_mm_grounding_dino.py: scores have a bias, and each layer moves boxes by itself. */
 export const mmGroundingDino = defineFamily({
-  ...{ modelTypes: ['mm-grounding-dino'], config: mmGroundingConfig, prefixes, heads },
+  ...{
+    modelTypes: ['mm-grounding-dino'],
+    readers: { processor: 'GroundingDino', detector: 'tokens' },
+    config: mmGroundingConfig,
+    prefixes,
+    heads,
+  },
   limits: [UNCHECKED_MEMORY],
 });

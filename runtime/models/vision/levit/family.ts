@@ -126,6 +126,12 @@ function modelOf(c: Config): PictureModel {
 
 /** modeling_levit.py */
 export const levit = defineFamily({
-  ...{ modelTypes: ['levit'], config, prefixes: [BASE], heads: pictureHeads(modelOf) },
+  ...{
+    modelTypes: ['levit'],
+    readers: { processor: 'Levit' },
+    config,
+    prefixes: [BASE],
+    heads: pictureHeads(modelOf),
+  },
   memory: { convolutional: true },
 });

@@ -89,5 +89,11 @@ const segmentation: Family<Mask2FormerConfig>['heads'] = {
 
 /** modeling_mask2former.py */
 export const mask2former = defineFamily({
-  ...{ modelTypes: ['mask2former'], config: mask2FormerConfig, prefixes: ['model.'], heads: segmentation },
+  ...{
+    modelTypes: ['mask2former'],
+    readers: { processor: 'Mask2Former' },
+    config: mask2FormerConfig,
+    prefixes: ['model.'],
+    heads: segmentation,
+  },
 });

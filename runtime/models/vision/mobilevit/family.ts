@@ -171,6 +171,6 @@ const heads: Family<Config>['heads'] = {
 
 /** modeling_mobilevit.py */
 export const mobilevit = defineFamily({
-  ...{ modelTypes: ['mobilevit'], config, prefixes: [BASE], heads },
+  ...{ modelTypes: ['mobilevit'], readers: { processor: 'MobileViT' }, config, prefixes: [BASE], heads },
   memory: { convolutional: true },
 });

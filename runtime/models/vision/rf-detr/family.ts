@@ -184,4 +184,10 @@ const heads: Family<RfDetrConfig>['heads'] = {
 };
 
 /** A windowed DINOv2, one picture of features, queries of the likeliest cells, which may have masks. modeling_rf_detr.py */
-export const rfDetr = defineFamily({ modelTypes: ['rf_detr'], config: rfDetrConfig, prefixes: [], heads });
+export const rfDetr = defineFamily({
+  modelTypes: ['rf_detr'],
+  readers: { processor: 'RfDetr' },
+  config: rfDetrConfig,
+  prefixes: [],
+  heads,
+});

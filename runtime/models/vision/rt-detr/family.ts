@@ -92,9 +92,21 @@ const heads: Family<RtDetrConfig>['heads'] = { 'object-detection': { model: writ
 const prefixes = ['model.decoder.', 'model.'];
 
 /** modeling_rt_detr.py */
-export const rtDetr = defineFamily({ modelTypes: ['rt_detr'], config: rtDetrConfig, prefixes, heads });
+export const rtDetr = defineFamily({
+  modelTypes: ['rt_detr'],
+  readers: { processor: 'RTDetr' },
+  config: rtDetrConfig,
+  prefixes,
+  heads,
+});
 
 /** modeling_rt_detr_v2.py */
 export const rtDetrV2 = defineFamily({
-  ...{ modelTypes: ['rt_detr_v2'], config: rtDetrV2Config, prefixes, heads },
+  ...{
+    modelTypes: ['rt_detr_v2'],
+    readers: { processor: 'RTDetr' },
+    config: rtDetrV2Config,
+    prefixes,
+    heads,
+  },
 });

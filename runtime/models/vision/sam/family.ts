@@ -38,6 +38,7 @@ const heads: Family<SamConfig>['heads'] = {
 /** A picture is read once, and prompts of points are answered with masks. modeling_sam.py */
 export const sam = defineFamily({
   modelTypes: ['sam'],
+  readers: { processor: 'Sam' },
   limits: ['Crops (`crops_n_layers`) are refused, on which Python’s own pipeline fails.', UNCHECKED_MEMORY],
   usualTask: 'mask-generation',
   config: samConfig,

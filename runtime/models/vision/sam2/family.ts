@@ -78,5 +78,11 @@ const heads: Family<Sam2Config>['heads'] = {
 
 /** Pictures are read by Hiera, and masks know of its finer stages, too; of films single pictures are read. modeling_sam2.py */
 export const sam2 = defineFamily({
-  ...{ modelTypes: ['sam2', 'sam2_video'], config: sam2Config, prefixes: ['sam2.'], heads },
+  ...{
+    modelTypes: ['sam2', 'sam2_video'],
+    readers: { processor: 'Sam2' },
+    config: sam2Config,
+    prefixes: ['sam2.'],
+    heads,
+  },
 });

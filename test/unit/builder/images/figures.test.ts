@@ -64,6 +64,7 @@ const FACTS = {
   architectures: [],
   customCode: false,
   hasChatTemplate: false,
+  readers: {},
   sentenceModules: false,
   hasTimmSettings: false,
   notes: [],

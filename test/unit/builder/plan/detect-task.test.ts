@@ -21,6 +21,7 @@ function request({ arch, tag, tags = [], library, task, ...facts }: Given): Dete
       customCode: false,
       hasChatTemplate: false,
       sentenceModules: false,
+      readers: {},
       hasTimmSettings: false,
       notes: [],
       network: { sizes: sizesOf({}) },

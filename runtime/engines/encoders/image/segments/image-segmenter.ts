@@ -35,7 +35,7 @@ const FOREGROUND = 'foreground';
  * does not have and that give one plane, which is the foreground.
  */
 export async function loadImageSegmenter(request: LoadRequest): Promise<ImageSegmenter> {
-  const taskText = await openTaskText(request.dir);
+  const taskText = await openTaskText(request);
   const model = await openImageModel(request, [], taskText());
   return {
     async segment(bytes, options, signal) {

@@ -1,4 +1,6 @@
 import { RunError } from '../../../../core/errors.js';
+import type { LoadRequest } from '../../../../core/load-request.js';
+import { readersIn } from '../../../repository/named-readers.js';
 import { readModelConfig } from '../../../repository/model-config.js';
 import type { Tensors } from '../../../sessions/tensors.js';
 import { loadTokenizer } from '../../../tokenizers/tokenizer.js';
@@ -11,9 +13,10 @@ const TOKENS = 77;
  * @returns inputs for a subtask: task_inputs [1, tokens], padded
  * @throws RunError `not_ready` for a tokenizer without padding, or that makes more tokens of the texts than fit
  */
-export async function openTaskText(dir: string): Promise<(subtask?: string) => Tensors> {
+export async function openTaskText(request: LoadRequest): Promise<(subtask?: string) => Tensors> {
+  if (readersIn(request).segmenter !== 'task-text') return () => ({});
+  const { dir } = request;
   const config = await readModelConfig(dir);
-  if (config['model_type'] !== 'oneformer') return () => ({});
   const tokenizer = await loadTokenizer(dir);
   const padding = tokenizer.namedId('pad_token');
   const length = Number(config['task_seq_len'] ?? TOKENS);

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../../../../core/handles/index.js';
+import type { ModelReaders } from '../../../../core/readers.js';
 import { type ChatTemplate, loadChatTemplate } from '../../../chat-templates/chat-template.js';
-import type { Json } from '../../../repository/model-folder.js';
 import type { PatientTokenizer } from '../../../tokenizers/patient-tokenizer.js';
 import type { Encoding } from '../../../tokenizers/tokenizer.js';
 import type { EncodingOptions } from '../../../tokenizers/encoding.js';
@@ -17,8 +17,8 @@ export type ReadMessage = (
 export interface ReaderInput {
   dir: string;
   tokenizer: PatientTokenizer;
-  /** config.json */
-  config: Json;
+  /** Of model.json: whether templates take plain strings, whatever they look like. */
+  messages: ModelReaders['messages'];
   modules: SentenceModules;
   /** Longest row in tokens. */
   limit: number | undefined;
@@ -50,16 +50,13 @@ export async function loadMessageReader(input: ReaderInput): Promise<ReadMessage
   };
 }
 
-/** Model types whose templates take plain strings, whatever they look like. */
-const PLAIN = /^(apertus|deepseek_v3|gpt_oss|seed_oss)$/;
-
 /** What templates hold that take contents as lists of blocks. */
 const BLOCK_SIGNS = ['content[0]', '.type', "'type'", '"type"', 'message.content['];
 
-function inBlocks({ modules, config }: ReaderInput, { source }: ChatTemplate): boolean {
+function inBlocks({ modules, messages }: ReaderInput, { source }: ChatTemplate): boolean {
   const { messageFormat = 'auto' } = modules;
   if (messageFormat !== 'auto') return messageFormat === 'structured';
-  if (PLAIN.test(String(config['model_type']))) return false;
+  if (messages === 'plain') return false;
   return BLOCK_SIGNS.some((sign) => source.includes(sign));
 }
 

@@ -16,6 +16,7 @@ import {
 import { applyPoolings, normalizeVector } from './pooling.js';
 import { readSentenceModules, type SentenceModules } from './sentence-modules.js';
 import { type InputLimits, lowerLimit } from '../encoder/input-limits.js';
+import { readersIn } from '../../../repository/named-readers.js';
 import { loadMessageReader } from './message-reader.js';
 import type { Port } from '../../../sessions/tensors.js';
 import { openTextModel } from '../encoder/text-encoder.js';
@@ -34,7 +35,8 @@ export async function loadTextEmbedder(request: LoadRequest): Promise<TextEmbedd
     ? openPatientTokenizer(request, await loadTokenizer(request.dir, LOWER_CASE), LOWER_CASE)
     : tokenizer;
   const sentenceLimit = longestSentence({ modules, tokenizer, config, limits });
-  const reader = { dir: request.dir, tokenizer: sentenceTokenizer, config, modules, limit: sentenceLimit };
+  const { messages } = readersIn(request);
+  const reader = { dir: request.dir, tokenizer: sentenceTokenizer, messages, modules, limit: sentenceLimit };
   const readMessage = await loadMessageReader(reader);
   const causal = String((config['architectures'] as string[] | undefined)?.[0]).endsWith('ForCausalLM');
   const sentencePooling: Pooling[] = modules.pooling ?? [

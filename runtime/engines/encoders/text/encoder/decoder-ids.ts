@@ -1,25 +1,20 @@
 import { RunError } from '../../../../core/errors.js';
+import type { ModelReaders } from '../../../../core/readers.js';
 import type { Json } from '../../../repository/model-folder.js';
 
 /** What a decoder reads beside an encoder that read `ids`: as many tokens. */
 export type DecoderIds = (ids: readonly number[]) => number[];
 
-/** Families whose base models have the decoder read the text a token late, behind a start token … */
-const STARTED = /^(bart|led|mvp|bigbird_pegasus)$/;
-/** … or behind the text's own last token. */
-const ROTATED = /^(mbart|plbart)$/;
-
 /**
  * The input that Python's base models make where they are given none.
  * @throws RunError `not_ready` for families that make none
  */
-export function decoderIdsOf(config: Json): DecoderIds {
-  const family = String(config['model_type']);
+export function decoderIdsOf(config: Json, input: ModelReaders['decoderInput']): DecoderIds {
   const start = config['decoder_start_token_id'];
-  if (STARTED.test(family) && typeof start === 'number') return (ids) => [start, ...ids.slice(0, -1)];
+  if (input === 'shifted' && typeof start === 'number') return (ids) => [start, ...ids.slice(0, -1)];
   const padding = config['pad_token_id'];
-  if (ROTATED.test(family)) return (ids) => [lastOf(ids, padding), ...ids.slice(0, -1)];
-  throw new RunError('not_ready', `the graph wants decoder_input_ids, which a ${family} makes of no text`);
+  if (input === 'rotated') return (ids) => [lastOf(ids, padding), ...ids.slice(0, -1)];
+  throw new RunError('not_ready', `the graph wants decoder_input_ids, which this model makes of no text`);
 }
 
 /** The last token, by the number of those that are no padding, as Python counts. */

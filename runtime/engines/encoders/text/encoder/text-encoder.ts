@@ -68,7 +68,9 @@ async function createEncoder(
   checkInputs(ports);
   const inputs = withCacheShapes(ports, config);
   const padId = firstNumber(config, 'pad_token_id') ?? 0;
-  const decoderIds = inputs.some(({ name }) => name === 'decoder_input_ids') && decoderIdsOf(config);
+  const decoderIds =
+    inputs.some(({ name }) => name === 'decoder_input_ids') &&
+    decoderIdsOf(config, spec.readers?.decoderInput);
   const compute = async (rows: Encoding[], run: PooledSession['run']) => {
     const read = decoderIds ? rows.map((row) => ({ ...row, decoderIds: decoderIds(row.ids) })) : rows;
     return splitRows(await run(createFeeds(inputs, read, padId)), rows, { inputs, outputs });

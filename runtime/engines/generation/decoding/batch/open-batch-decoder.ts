@@ -65,7 +65,12 @@ export async function openBatchDecoder(
         ...{ session, ...abilities },
         inputNames: chosen.inputNames,
         maxPositions: maxPositionsOf(graph, config),
-        ...{ contextLength, chunk, memory, switchLength: ownSwitchLength(graph, config) },
+        ...{
+          contextLength,
+          chunk,
+          memory,
+          switchLength: ownSwitchLength(graph, config, request.spec.readers?.rope),
+        },
         scoreBytes: (asked) =>
           promptScoreBytes(asked, { config, chunk: abilities.chunkedPrefill ? chunk : Infinity }),
       });

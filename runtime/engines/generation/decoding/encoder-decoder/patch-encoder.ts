@@ -17,13 +17,13 @@ const MOST_PATCHES = 2048;
  */
 export async function patchEncoder(
   session: InferenceSession,
-  { dir }: Pick<LoadRequest, 'dir'>,
+  request: Pick<LoadRequest, 'dir' | 'spec'>,
 ): Promise<Encoder<ProcessedImage>> {
   checkGraphInputs(session, (name) => name === 'flattened_patches' || name === 'attention_mask');
   const [output] = session.outputNames;
   const fixed = shapeOf(session, 'flattened_patches')[1];
   const lengthOf = ({ height }: ProcessedImage) => (typeof fixed === 'number' && fixed > 0 ? fixed : height);
-  const { max_patches } = await readProcessorConfig(dir, await readModelConfig(dir));
+  const { max_patches } = await readProcessorConfig(request, await readModelConfig(request.dir));
   return {
     maxLength: typeof max_patches === 'number' ? max_patches : MOST_PATCHES,
     lengthOf,

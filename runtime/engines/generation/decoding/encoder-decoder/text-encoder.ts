@@ -29,7 +29,7 @@ export async function openTextEncoder(
 
 /** LongT5's exports with global attention fail on texts shorter than one block. */
 function minTokensOf(config: Json): number {
-  const global = config['model_type'] === 'longt5' && config['encoder_attention_type'] === 'transient-global';
+  const global = config['encoder_attention_type'] === 'transient-global';
   return global ? (firstNumber(config, 'global_block_size') ?? 16) : 0;
 }
 

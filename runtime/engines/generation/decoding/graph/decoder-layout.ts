@@ -1,4 +1,5 @@
 import { elementType, type Graph, initializerShapes, isOwn, tensorShape } from '../../../../onnx/graph.js';
+import type { ModelReaders } from '../../../../core/readers.js';
 import { firstNumber, type Json, textConfig } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { cacheShape } from '../../../repository/cache-shape.js';
@@ -30,13 +31,10 @@ export function turnsByLength(config: Json): boolean {
   return ['longrope', 'su'].includes(String(rope['rope_type'] ?? rope['type']));
 }
 
-/** Types whose texts transformers computes again from the beginning once they are longer than those of the short positions. */
-const RECOMPUTED = new Set(['phi3', 'phimoe']);
-
-/** Longest text, in tokens, that a graph of ours goes on with as ropeSwitchLength says; Infinity where it always does. */
-export function ownSwitchLength(graph: Graph, config: Json): number {
+/** Longest text, in tokens, that a graph of ours with positions that are `recomputed` goes on with as ropeSwitchLength says; Infinity where it always does. */
+export function ownSwitchLength(graph: Graph, config: Json, kind: ModelReaders['rope']): number {
   const text = textConfig(config);
-  if (!isOwn(graph) || !turnsByLength(config) || !RECOMPUTED.has(String(text['model_type']))) return Infinity;
+  if (!isOwn(graph) || !turnsByLength(config) || kind !== 'recomputed') return Infinity;
   const rope = text['rope_scaling'] as Json;
   const name = 'original_max_position_embeddings';
   return firstNumber(text, name) ?? firstNumber(rope, name) ?? Infinity;

@@ -17,15 +17,20 @@ export interface Idefics3Family extends PictureFamily {
 }
 
 /** Idefics3 and SmolVLM: large pictures are cut into squares, each with its row and column before it. */
-export function createIdefics3Family(files: FamilyFiles): Idefics3Family {
-  const { config, processing, processor, tokenizer } = files;
+export const createIdefics3Family = (files: FamilyFiles): Idefics3Family => squaresOf(files, MARKS);
+
+/** SmolVLM: the tokenizer may name the tokens around squares otherwise. */
+export const createSmolVlmFamily = (files: FamilyFiles): Idefics3Family =>
+  squaresOf(files, namedMarks(files.tokenizer.config));
+
+function squaresOf(files: FamilyFiles, marks: Marks): Idefics3Family {
+  const { config, processing, processor } = files;
   const token = pictureToken(files);
   const tiles = createTileProcessor(processing);
   const { edge } = tiles;
   const each = firstNumber(processor, 'image_seq_len') ?? FEATURES;
   const patch = firstNumber((config['vision_config'] ?? {}) as Json, 'patch_size') ?? PATCH;
   const patches = Math.floor(edge / patch) ** 2;
-  const marks = marksOf(config, tokenizer.config);
   // A picture fills its squares. Each run takes the memory of what it is given.
   const mask = () => ({ type: 'bool', data: new Uint8Array(edge * edge).fill(1), dims: [1, 1, edge, edge] });
   const inputs = (square: Float32Array) => ({
@@ -54,15 +59,17 @@ interface Marks {
   whole: string;
 }
 
-/** The tokens that SmolVLM's tokenizer may name otherwise. */
-export function marksOf(config: Json, tokenizer: Json): Marks {
+const MARKS: Marks = { around: '<fake_token_around_image>', whole: '<global-img>' };
+
+/** The tokens as SmolVLM's tokenizer names them. */
+export function namedMarks(tokenizer: Json): Marks {
   const named = (name: string, usual: string) => {
     const own = (tokenizer['extra_special_tokens'] ?? {}) as Json;
-    return (config['model_type'] === 'smolvlm' && tokenText(own[name])) || usual;
+    return tokenText(own[name]) || usual;
   };
   return {
-    around: named('fake_image_token', '<fake_token_around_image>'),
-    whole: named('global_image_token', '<global-img>'),
+    around: named('fake_image_token', MARKS.around),
+    whole: named('global_image_token', MARKS.whole),
   };
 }
 

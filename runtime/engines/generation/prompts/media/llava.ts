@@ -7,7 +7,7 @@ import { pictureToken } from './picture-token.js';
  * LLaVA: pictures of one size, whose patches stand in a row.
  * @param added tokens beside those of patches
  */
-export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files)): PictureFamily {
+export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files, 1)): PictureFamily {
   const token = pictureToken(files);
   const processor = createImageProcessor(files.processing);
   // All pictures get the size of this one.
@@ -41,13 +41,17 @@ function patchSize({ processor, config }: FamilyFiles): number {
   return firstNumber(processor, 'patch_size') ?? firstNumber(visionOf(config), 'patch_size') ?? PATCH;
 }
 
+/** LLaVA over SigLIP, which has no class token. */
+export const createLlavaSiglipFamily = (files: FamilyFiles): PictureFamily =>
+  createLlavaFamily(files, addedTokens(files, 0));
+
 /**
  * Tokens beside those of patches: LlavaProcessor's rule, or, for a repository from before it, what the model does. `default`
  * leaves the class token out.
+ * @param classes tokens of the encoder beside those of patches
  */
-function addedTokens({ processor, config }: FamilyFiles): number {
+function addedTokens({ processor, config }: FamilyFiles, classes: number): number {
   const known = firstNumber(processor, 'patch_size') !== undefined;
-  const classes = visionOf(config)['model_type'] === 'siglip_vision_model' ? 0 : 1;
   const added = known ? (firstNumber(processor, 'num_additional_image_tokens') ?? 0) : classes;
   const source = known ? processor : config;
   const strategy = source['vision_feature_select_strategy'] ?? (known ? undefined : 'default');

@@ -18,9 +18,22 @@ const POSITIONS = 4;
 /** Least and most frames of a sampling by `fps`, where the file does not say. */
 const [LEAST, MOST] = [4, 768];
 
-/** Qwen2-VL and Qwen2.5-VL: pairs of frames become patches, all of a clip in one run. */
-export function createQwen2VlClips(files: ClipFiles): ClipFamily {
-  const { config, video } = files;
+/** Qwen2-VL: positions count the steps of a clip. */
+export const createQwen2VlClips = (files: ClipFiles): ClipFamily => clipsOf(files, () => 1);
+
+/** Qwen2.5-VL: positions follow the seconds of a step, which Python cuts to a whole number. */
+export function createQwen25VlClips(files: ClipFiles): ClipFamily {
+  const vision = (files.config['vision_config'] ?? {}) as Json;
+  const perSecond = firstNumber(vision, 'tokens_per_second') ?? POSITIONS;
+  return clipsOf(files, (seconds) => Math.trunc(seconds) * perSecond);
+}
+
+/**
+ * Pairs of frames become patches, all of a clip in one run.
+ * @param timeStepOf positions of a step, by its seconds
+ */
+function clipsOf(files: ClipFiles, timeStepOf: (seconds: number) => number): ClipFamily {
+  const { video } = files;
   const processor = createFramePatchProcessor(video);
   const { mergeSize: merge, together } = processor;
   const steps = Math.ceil((firstNumber(video, 'max_frames') ?? MOST) / together);
@@ -33,7 +46,7 @@ export function createQwen2VlClips(files: ClipFiles): ClipFamily {
       const [, rows, columns] = processor.gridOf(facts);
       const steps = Math.ceil(numbers.length / together);
       const patches = steps * rows * columns;
-      const timeStep = timeStepOf(config, together / (sampling.fps ?? FPS));
+      const timeStep = timeStepOf(together / (sampling.fps ?? FPS));
       return {
         numbers,
         layout: {
@@ -79,13 +92,6 @@ function inputs(parts: readonly Float32Array[], grid: readonly number[]): Return
   const sizes = { type: 'int64', data: BigInt64Array.from(grid, BigInt), dims: [1, 3] };
   const pixels = { type: 'float32', data, dims: [patches, length / patches] };
   return { pixel_values: pixels, grid_thw: sizes, image_grid_thw: sizes };
-}
-
-/** Python cuts the seconds of a step to a whole number; Qwen2-VL counts steps. */
-function timeStepOf(config: Json, seconds: number): number {
-  if (config['model_type'] !== 'qwen2_5_vl') return 1;
-  const vision = (config['vision_config'] ?? {}) as Json;
-  return Math.trunc(seconds) * (firstNumber(vision, 'tokens_per_second') ?? POSITIONS);
 }
 
 interface Sampling {

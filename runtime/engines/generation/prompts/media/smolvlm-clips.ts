@@ -5,7 +5,7 @@ import { createFrameProcessor } from '../../../processors/image/idefics3.js';
 import { evenly } from '../../../processors/video/evenly.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { ClipFamily, ClipFiles, MediumLayout } from './family.js';
-import { createIdefics3Family, marksOf } from './idefics3.js';
+import { createSmolVlmFamily, namedMarks } from './idefics3.js';
 import { numberWords } from './number-words.js';
 
 /** SmolVLMProcessor's, whatever the repository has. */
@@ -14,10 +14,10 @@ const TEMPLATE =
 
 /** SmolVLM: frames of a clip are small pictures, each behind the time at which it stands. */
 export function createSmolVlmClips(files: ClipFiles): ClipFamily {
-  const pictures = createIdefics3Family(files);
+  const pictures = createSmolVlmFamily(files);
   const frames = createFrameProcessor(files.video);
   const { each } = pictures;
-  const marks = marksOf(files.config, files.tokenizer.config);
+  const marks = namedMarks(files.tokenizer.config);
   const picture = `${marks.around}${marks.whole}${pictures.placeholder.repeat(each)}${marks.around}`;
   const usual = usualSampling(files.video);
   return {

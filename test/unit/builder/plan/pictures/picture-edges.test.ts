@@ -5,6 +5,8 @@ import type { Json } from '../../../../../builder/plan/network/config-fields.js'
 import { processedEdges } from '../../../../../builder/plan/pictures/picture-edges.js';
 import { isImageProcessor, imageProcessorStem } from '../../../../../runtime/core/image-processors.js';
 import { createImageProcessor } from '../../../../../runtime/engines/processors/image/image-processor.js';
+import { readersOf } from '../../../../../runtime/models/readers.js';
+import type { ModelSpec } from '../../../../../runtime/core/spec.js';
 import { readProcessorConfig } from '../../../../../runtime/engines/processors/image/processor-config.js';
 
 const FIXTURES = 'test/fixtures';
@@ -27,7 +29,10 @@ const repositories = ['zoo', 'zoo-own']
 const area = ({ height, width }: ImageSize): number => height * width;
 
 async function processorOf(dir: string, config: Json) {
-  const settings = await readProcessorConfig(dir, { ...config });
+  const settings = await readProcessorConfig(
+    { dir, spec: { readers: readersOf(config) } as ModelSpec },
+    config,
+  );
   const name = imageProcessorStem(
     String(settings['image_processor_type'] ?? settings['feature_extractor_type']),
   );

@@ -35,7 +35,7 @@ test.each(rows.map((row) => [`${row.class} ${JSON.stringify(row.config)} ${row.l
   '%s: the numbers of Python’s class',
   async (_, row) => {
     const config = { ...row.config, feature_extractor_type: `${row.class}FeatureExtractor` };
-    const extractor = createFeatureExtractor(config, undefined);
+    const extractor = createFeatureExtractor(config);
     expect(extractor.rate).toBe(row.config['sampling_rate'] ?? 16_000);
     const found = await extractor.extract(sound(row.length, row.volume), new AbortController().signal);
     expect(found.dims).toEqual(row.dims);

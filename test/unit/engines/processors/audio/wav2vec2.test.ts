@@ -5,7 +5,7 @@ const never = new AbortController().signal;
 test.each([true, false])(
   'pieces of a sound do not share their memory (do_normalize %s)',
   async (do_normalize) => {
-    const { extract } = createFeatureExtractor({ do_normalize }, 'wav2vec2');
+    const { extract } = createFeatureExtractor({ do_normalize });
     const whole = Float32Array.from({ length: 100 }, (_, i) => Math.sin(i));
     const piece = whole.subarray(10, 60);
     const { values, dims, mask } = await extract(piece, never);
@@ -17,7 +17,7 @@ test.each([true, false])(
 );
 
 test('a class that is not known is refused by name', () => {
-  expect(() => createFeatureExtractor({ feature_extractor_type: 'ClapFeatureExtractor' }, 'clap')).toThrow(
+  expect(() => createFeatureExtractor({ feature_extractor_type: 'ClapFeatureExtractor' })).toThrow(
     /feature extractor ClapFeatureExtractor is not supported; supported: Wav2Vec2/,
   );
 });

@@ -1,7 +1,7 @@
 import { decoderIdsOf } from '../../../../../../runtime/engines/encoders/text/encoder/decoder-ids.js';
 
 test('a start token, then the text without its last token', () => {
-  expect(decoderIdsOf({ model_type: 'bart', decoder_start_token_id: 2 })([0, 5, 6, 2])).toEqual([2, 0, 5, 6]);
+  expect(decoderIdsOf({ decoder_start_token_id: 2 }, 'shifted')([0, 5, 6, 2])).toEqual([2, 0, 5, 6]);
 });
 
 test.each<[ids: number[], expected: number[]]>([
@@ -15,12 +15,12 @@ test.each<[ids: number[], expected: number[]]>([
     [2, 5, 1, 2],
   ],
 ])('the last token by the number of those that are no padding: %j', (ids, expected) => {
-  expect(decoderIdsOf({ model_type: 'mbart', pad_token_id: 1 })(ids)).toEqual(expected);
+  expect(decoderIdsOf({ pad_token_id: 1 }, 'rotated')(ids)).toEqual(expected);
 });
 
-test.each([{ model_type: 't5', decoder_start_token_id: 0 }, { model_type: 'bart' }])(
-  '%j makes none',
-  (config) => {
-    expect(() => decoderIdsOf(config)).toThrow(`which a ${config.model_type} makes of no text`);
-  },
-);
+test.each([
+  ['no way of its own', { decoder_start_token_id: 0 }, undefined],
+  ['no start token', {}, 'shifted'],
+] as const)('a model with %s makes none', (_, config, input) => {
+  expect(() => decoderIdsOf(config, input)).toThrow('which this model makes of no text');
+});

@@ -1,9 +1,12 @@
-import { createIdefics3Family } from '../../../../../../runtime/engines/generation/prompts/media/idefics3.js';
+import {
+  createIdefics3Family,
+  createSmolVlmFamily,
+} from '../../../../../../runtime/engines/generation/prompts/media/idefics3.js';
 import type { TextTokenizer } from '../../../../../../runtime/engines/tokenizers/tokenizer.js';
 
-const family = (config: object = {}, tokenizer: object = {}) =>
-  createIdefics3Family({
-    config: { model_type: 'smolvlm', image_token_id: 7, vision_config: { patch_size: 8 }, ...config },
+const family = (config: object = {}, tokenizer: object = {}, create = createIdefics3Family) =>
+  create({
+    config: { image_token_id: 7, vision_config: { patch_size: 8 }, ...config },
     processing: { size: { longest_edge: 64 }, max_image_size: { longest_edge: 32 } },
     processor: { image_seq_len: 2 },
     tokenizer: { tokenOf: () => '<image>', config: tokenizer } as unknown as TextTokenizer,
@@ -22,9 +25,10 @@ test('a large picture is written in lines of squares, with the whole picture aft
 
 test("SmolVLM's tokenizer may name the tokens around squares", () => {
   const named = { extra_special_tokens: { fake_image_token: '<a>', global_image_token: '<w>' } };
-  const written = (config: object) => family(config, named).expand({ count: 2, patches: 16 });
-  expect(written({})).toBe('<a><w><image><image><a>');
-  expect(written({ model_type: 'idefics3' })).toContain('<fake_token_around_image><global-img>');
+  const written = (create: typeof createSmolVlmFamily) =>
+    family({}, named, create).expand({ count: 2, patches: 16 });
+  expect(written(createSmolVlmFamily)).toBe('<a><w><image><image><a>');
+  expect(written(createIdefics3Family)).toContain('<fake_token_around_image><global-img>');
 });
 
 test('no two runs share memory: it is handed over', () => {

@@ -1,10 +1,13 @@
 import type { ClipFiles } from '../../../../../../runtime/engines/generation/prompts/media/family.js';
 import { ropePositions } from '../../../../../../runtime/engines/generation/prompts/media/qwen2-vl.js';
-import { createQwen2VlClips } from '../../../../../../runtime/engines/generation/prompts/media/qwen2-vl-clips.js';
+import {
+  createQwen25VlClips,
+  createQwen2VlClips,
+} from '../../../../../../runtime/engines/generation/prompts/media/qwen2-vl-clips.js';
 
-const clipsOf = (type: string, video: object = {}) =>
-  createQwen2VlClips({
-    config: { model_type: type, video_token_id: 8 },
+const clipsOf = (video: object = {}, create = createQwen2VlClips) =>
+  create({
+    config: { video_token_id: 8 },
     processing: {},
     processor: {},
     video: { patch_size: 4, min_pixels: 64, max_pixels: 1024, ...video },
@@ -27,7 +30,7 @@ test.each([
   [video(60, 10), {}, { fps: 1 }, [...Array(60).keys()]],
   [video(60, 10), { fps: 5 }, { max_frames: 7 }, [0, 10, 20, 30, 40, 50]],
 ])('frames of %j, as %j asks of %j', (facts, sampling, settings, numbers) => {
-  expect(clipsOf('qwen2_vl', settings).choose(facts, sampling).numbers).toEqual(numbers);
+  expect(clipsOf(settings).choose(facts, sampling).numbers).toEqual(numbers);
 });
 
 test.each([
@@ -35,18 +38,19 @@ test.each([
   [{ num_frames: 1 }, /0 frames/],
   [{ num_frames: 12 }, /12 frames can't be chosen of the video's 9/],
 ])('%j is refused', (sampling, message) => {
-  expect(() => clipsOf('qwen2_vl').choose(video(9, 3), sampling)).toThrow(message);
+  expect(() => clipsOf().choose(video(9, 3), sampling)).toThrow(message);
 });
 
 test('an odd frame is paired with itself; only the newer family counts seconds', () => {
-  const { layout } = clipsOf('qwen2_vl').choose(video(5, 5), {});
+  const { layout } = clipsOf().choose(video(5, 5), {});
   expect(layout).toEqual({ patches: 96, count: 24, grid: [3, 2, 4], timeStep: 1 });
-  const stepOf = (fps?: number) => clipsOf('qwen2_5_vl').choose(video(9, 3), { fps }).layout.timeStep;
+  const stepOf = (fps?: number) =>
+    clipsOf({}, createQwen25VlClips).choose(video(9, 3), { fps }).layout.timeStep;
   expect([stepOf(), stepOf(1), stepOf(4)]).toEqual([4, 8, 0]);
 });
 
 test('the run of a clip holds all its patches', () => {
-  const clip = clipsOf('qwen2_vl').collect(clipsOf('qwen2_vl').choose(video(3, 3), {}).layout);
+  const clip = clipsOf().collect(clipsOf().choose(video(3, 3), {}).layout);
   const frame = { data: new Uint8Array(32 * 16 * 3).fill(9), width: 32, height: 16, channels: 3 };
   for (let i = 0; i < 3; i++) expect(clip.add(frame)).toEqual([]);
   const [run] = clip.end();

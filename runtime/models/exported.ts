@@ -1,0 +1,58 @@
+import type { TaskId } from '../core/task-ids.js';
+import type { ReadersOf } from './family.js';
+
+/** What is known of a type that only exports are served of: no graph is written for it. */
+export interface ExportedType {
+  /** Of repositories that name neither a task nor a class. */
+  usualTask?: TaskId;
+  readers?: ReadersOf;
+}
+
+/** By `model_type` of config.json. Once a family is written, what is here moves into its module. */
+export const EXPORTED: Readonly<Record<string, ExportedType>> = {
+  van: { readers: { processor: 'ConvNext' } },
+  cvt: { readers: { processor: 'ConvNext' } },
+  bit: { readers: { processor: 'Bit' } },
+  hiera: { readers: { processor: 'Bit' } },
+  focalnet: { readers: { processor: 'Bit' } },
+  'data2vec-vision': { readers: { processor: 'Beit' } },
+  mobilevitv2: { readers: { processor: 'MobileViT' } },
+  groupvit: { readers: { processor: 'CLIP' } },
+  metaclip_2: { readers: { processor: 'CLIP' } },
+  mlcd: { readers: { processor: 'CLIP' } },
+  aimv2: { readers: { processor: 'CLIP' } },
+  aimv2_vision_model: { readers: { processor: 'CLIP' } },
+  vipllava: { readers: { processor: 'CLIP' } },
+  'kosmos-2': { readers: { processor: 'CLIP' } },
+  chinese_clip: { readers: { processor: 'ChineseCLIP' } },
+  layoutlmv3: { readers: { processor: 'LayoutLMv3', boxes: 'layoutlmv3' } },
+  udop: { readers: { processor: 'LayoutLMv3' } },
+  prompt_depth_anything: { readers: { processor: 'PromptDepthAnything' } },
+  align: { readers: { processor: 'EfficientNet' } },
+  efficientformer: { readers: { processor: 'EfficientFormer' } },
+  pvt: { readers: { processor: 'Pvt' } },
+  pvt_v2: { readers: { processor: 'Pvt' } },
+  gemma3n: { readers: { processor: 'Siglip' } },
+  vit_hybrid: { readers: { processor: 'ViTHybrid' } },
+  oneformer: { readers: { processor: 'OneFormer', segmenter: 'task-text' } },
+  eomt: { readers: { processor: 'Eomt' } },
+  depth_pro: { readers: { processor: 'DepthPro' } },
+  zoedepth: { readers: { processor: 'ZoeDepth' } },
+  perceiver: { readers: { processor: 'Perceiver' } },
+  textnet: { readers: { processor: 'TextNet' } },
+  'blip-2': { readers: { processor: 'Blip' } },
+  instructblip: { readers: { processor: 'Blip' } },
+  'donut-swin': { readers: { processor: 'Donut' } },
+  'maskformer-swin': { readers: { processor: 'MaskFormer' } },
+  sam_hq: { readers: { processor: 'Sam' } },
+  edgetam: { readers: { processor: 'Sam2' } },
+  pix2struct: { readers: { processor: 'Pix2Struct' } },
+  layoutlmv2: { readers: { processor: 'LayoutLMv2' } },
+  bridgetower: { readers: { processor: 'BridgeTower' } },
+  led: { readers: { decoderInput: 'shifted' } },
+  bigbird_pegasus: { readers: { decoderInput: 'shifted' } },
+  ultravox: { usualTask: 'audio-text-to-text', readers: { prompts: { audio: 'ultravox' } } },
+  mvp: { readers: { decoderInput: 'shifted' } },
+  plbart: { readers: { decoderInput: 'rotated' } },
+  speecht5: { usualTask: 'text-to-speech', readers: { audio: 'speecht5' } },
+};
