@@ -27,6 +27,11 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     activation_function: 'hidden_act',
   },
   internlm3: { qkv_bias: 'attention_bias', bias: 'mlp_bias' },
+  mellum: { num_local_experts: 'num_experts', num_mtp_layers: 'num_nextn_predict_layers' },
+  sarvam_mla: {
+    ...{ num_experts: 'n_routed_experts', num_local_experts: 'n_routed_experts' },
+    ...{ num_shared_experts: 'n_shared_experts', num_mtp_layers: 'num_nextn_predict_layers' },
+  },
   solar_open: { num_local_experts: 'n_routed_experts' },
   videomae: { qv_bias: 'qkv_bias' },
   gpt_neox: { rotary_emb_base: 'rope_theta', rotary_pct: 'partial_rotary_factor' },

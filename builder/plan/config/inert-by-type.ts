@@ -7,6 +7,11 @@ const DETECTORS = /detr|^d_fine|^yolos|table-transformer|grounding-dino|former$/
 /** Fields that change no answer of some types or parts, each group with its reason. */
 export const INERT_BY_TYPE: readonly Inert[] = [
   {
+    fields: named('mtp_layer_types', 'mtp_mlp_layer_types'),
+    types: /^mellum$/,
+    reason: 'layers that guess several tokens, whose weights Python ignores',
+  },
+  {
     fields: named('sinusoidal_pos_embds'),
     types: /^distilbert$/,
     reason: 'what the table of positions begins with; the checkpoint holds it',

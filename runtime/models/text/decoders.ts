@@ -69,7 +69,11 @@ import { hyperclovax } from './hyperclovax.js';
 import { internlm3 } from './internlm3.js';
 import { iquestcoder } from './iquestcoder.js';
 import { jais2 } from './jais2.js';
+import { mellum } from './mellum.js';
+import { minicpm3 } from './minicpm3.js';
+import { sarvamMla } from './sarvam-mla.js';
 import { solarOpen } from './solar-open.js';
+import { youtu } from './youtu.js';
 
 /** Language models that others can be put together with. */
 export const LLAMA_LIKE: readonly AnyFamily[] = [
@@ -84,4 +88,5 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[qwen35, qwen35Moe, qwen3Next, gemma4],
   ...[afmoe, exaoneMoe, graniteSwa, graniteMoeSwa, hyV3, mistral4, olmoHybrid, llama4, kimiLinear],
   ...[cwm, exaone, hyperclovax, internlm3, iquestcoder, jais2, solarOpen],
+  ...[mellum, minicpm3, sarvamMla, youtu],
 ];

@@ -14,7 +14,9 @@ export const deepseekConfig = {
 
 type Deepseek = z.output<z.ZodObject<typeof deepseekConfig>>;
 
-interface Family extends RoutedFamily {
+type Latent = z.output<z.ZodObject<typeof llamaConfig & typeof latentConfig>>;
+
+interface LatentFamily {
   /** Of scores, beside 1 / sqrt(width of queries). */
   scale: number;
   interleaved: boolean;
@@ -22,7 +24,8 @@ interface Family extends RoutedFamily {
   queryGrowth?: LlamaLike['queryGrowth'];
 }
 
-export function deepseekModel(c: Deepseek, family: Family): LlamaLike {
+/** A decoder with latent attention and one gated layer behind it. */
+export function latentModel(c: Latent, family: LatentFamily): LlamaLike {
   const heads = c.num_attention_heads;
   if ((c.num_key_value_heads ?? heads) !== heads)
     throw new GraphError('config.json: num_key_value_heads other than num_attention_heads are not known');
@@ -32,19 +35,24 @@ export function deepseekModel(c: Deepseek, family: Family): LlamaLike {
   return {
     ...llamaSizes({ ...c, head_dim: latentHeadWidth(c) }),
     keyHeads: heads,
-    bias: { feedForward: family.feedForwardBias },
+    bias: {},
     attend: (g, x, inputs, { layer, at }) =>
       latentAttention(g, x, inputs, {
         ...{ ...c, layer, width, heads, bias, scale, rotary: c, interleaved: family.interleaved },
         queryGrowth: family.queryGrowth,
         at: (name) => at(`self_attn.${name}`),
       }),
-    feedForward: routedFeedForward(c, family),
   };
 }
 
+export const deepseekModel = (c: Deepseek, family: LatentFamily & RoutedFamily): LlamaLike => ({
+  ...latentModel(c, family),
+  bias: { feedForward: family.feedForwardBias },
+  feedForward: routedFeedForward(c, family),
+});
+
 /** What long texts do to scores beside the angles of their positions ("yarn"). */
-export function longScale({ rope_scaling: scaling }: Deepseek): number {
+export function longScale({ rope_scaling: scaling }: Pick<Latent, 'rope_scaling'>): number {
   const [all, factor] = [scaling?.['mscale_all_dim'], scaling?.['factor']].map(Number) as [number, number];
   if (!all || !(factor > 1)) return 1;
   return (0.1 * all * Math.log(factor) + 1) ** 2;
