@@ -116,10 +116,10 @@ export function fixtureSpec(task: ModelSpec['task'], id: string, dir: string): M
   const definition = taskOf(task);
   const { engine, binding } = chooseEngine(definition, modelType(dir));
   const sets = [binding.graphs, ...(binding.otherGraphs ?? [])];
-  // Pipelines have a folder for each of their networks.
+  // Pipelines have a folder for each of their networks; transformers' exporter puts its graphs beside config.json.
   const fileOf = (role: string) => {
-    const own = join(role, 'model.onnx');
-    return existsSync(join(dir, own)) ? own : join('onnx', `${role}.onnx`);
+    const own = [join(role, 'model.onnx'), join('onnx', `${role}.onnx`), 'decode.onnx', `${role}.onnx`];
+    return own.find((file) => existsSync(join(dir, file))) ?? join('onnx', `${role}.onnx`);
   };
   const roles = sets.find((set) => set.every((role) => existsSync(join(dir, fileOf(role)))))!;
   return {
