@@ -3,8 +3,9 @@ import type { Dtype, ModelInfo } from '../../runtime/core/spec.js';
 import { type FileSelection, withExtra } from '../../runtime/store/choose-files.js';
 import { externalFiles } from '../../runtime/store/external-files.js';
 import type { ModelSource } from '../../runtime/store/source.js';
-import { type NamedGraphs, requireFreeSizes } from './export-manifest.js';
+import type { NamedGraphs } from './export-manifest.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
+import { requireFreeSizes } from './free-sizes.js';
 import { Refusal } from './refusal.js';
 
 export interface ToChooseNamed extends NamedGraphs {

@@ -4,6 +4,7 @@ import type { Dtype, ModelInfo } from '../../runtime/core/spec.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import type { AnyBinding } from './choose-engine.js';
 import { parseObject } from './facts.js';
+import { EXPORT_AGAIN } from './free-sizes.js';
 import { Refusal } from './refusal.js';
 
 /** What transformers' exporters write beside the programs that they make. */
@@ -29,9 +30,6 @@ export interface NamedGraphs {
 
 const DTYPES: Readonly<Record<string, Dtype>> = { float32: 'fp32', float16: 'fp16' };
 
-const REMEDY =
-  'export it again: OnnxExporter with OnnxConfig(dynamic=True), of float32; decoders by export_for_generation with multi_token_decode=True';
-
 /**
  * The graphs of a repository that transformers' exporter wrote, by its export.json; undefined where there is none, or
  * where it is of another format and the repository has graphs beside it.
@@ -46,7 +44,10 @@ export async function namedGraphs(
   const manifest = parseManifest(info.id, await source.readText(info, MANIFEST));
   if (manifest.export_format !== 'onnx') {
     if (info.files.some(({ path }) => path.endsWith('.onnx'))) return undefined;
-    throw new Refusal(`${info.id} is an export for ${manifest.export_format}, which is not served`, REMEDY);
+    throw new Refusal(
+      `${info.id} is an export for ${manifest.export_format}, which is not served`,
+      EXPORT_AGAIN,
+    );
   }
   const components = Object.entries(manifest.components).map(([name, { file }]) => [name, file] as const);
   const graphs = inRoles(new Map(components), binding);
@@ -60,7 +61,7 @@ function parseManifest(id: string, text: string | undefined): Manifest {
   if (!data)
     throw new Refusal(
       `${id}: ${MANIFEST} is not as transformers writes it: ${z.prettifyError(error)}`,
-      REMEDY,
+      EXPORT_AGAIN,
     );
   if (data.schema_version === SCHEMA) return data;
   throw new Refusal(
@@ -85,7 +86,7 @@ const hasSteps = (head: Head): boolean => head === 'causal-lm';
 function otherComponents(id: string, { components }: Manifest, { graphs, head }: AnyBinding): Refusal {
   const names = Object.keys(components).join(', ') || 'nothing';
   const wanted = hasSteps(head) ? 'decode' : graphs.join(', ');
-  return new Refusal(`${id}: ${MANIFEST} has ${names}, not ${wanted}`, REMEDY);
+  return new Refusal(`${id}: ${MANIFEST} has ${names}, not ${wanted}`, EXPORT_AGAIN);
 }
 
 function requireGraphFile({ id, files }: ModelInfo, name: string): void {
@@ -103,54 +104,6 @@ function dtypeOf(id: string, { components }: Manifest): Dtype {
   if (dtype) return dtype;
   throw new Refusal(
     `${id}: its graphs were exported in ${[...names].join(' and ')}, which is not served`,
-    REMEDY,
+    EXPORT_AGAIN,
   );
-}
-
-/** Sizes that differ from text to text: which axis of an input, by its name. */
-const FREE_AXES: readonly (readonly [name: RegExp, axis: number])[] = [
-  [/^(?:input_ids|inputs_embeds|attention_mask|position_ids|token_type_ids)$/, 1],
-  [/^input_values$/, 1],
-  [/\.(?:keys|values)$/, 2],
-];
-
-/** Of a decoder's step, which takes one token at a time. */
-const STEP_INPUTS = /^(?:input_ids|inputs_embeds|position_ids)$/;
-
-export interface GraphInput {
-  name: string;
-  shape: readonly (number | undefined)[];
-}
-
-/**
- * The exporter's default bakes every size into a graph: it would answer for one batch and one length only.
- * @throws Refusal for a graph with such sizes, or with a state whose size it does not say
- */
-export function requireFreeSizes(id: string, path: string, inputs: readonly GraphInput[]): void {
-  const isStep = inputs.some(({ name }) => name.includes('cache.layers.'));
-  const baked = inputs.filter((input) => isBaked(input, isStep));
-  if (baked.length > 0) {
-    const sizes = baked
-      .slice(0, 3)
-      .map(({ name, shape }) => `${name} [${shape.map((size) => size ?? 'any').join(', ')}]`);
-    const more = baked.length > sizes.length ? ' and others' : '';
-    throw new Refusal(`${path} of ${id} was exported for one size only: ${sizes.join(', ')}${more}`, REMEDY);
-  }
-  const unknown = inputs.find(
-    ({ name, shape }) => /_states\.\d+$/.test(name) && shape.slice(1).includes(undefined),
-  );
-  if (unknown)
-    throw new Refusal(
-      `${path} of ${id} does not say how large its state ${unknown.name} is`,
-      'export it again with dynamic_shapes that free the first axis of states only, or take the repository of its PyTorch weights',
-    );
-}
-
-function isBaked({ name, shape }: GraphInput, isStep: boolean): boolean {
-  const [rows] = shape;
-  if (rows !== undefined && rows !== 1) return true;
-  return FREE_AXES.some(([pattern, axis]) => {
-    const size = pattern.test(name) ? shape[axis] : undefined;
-    return size !== undefined && !(size === 1 && isStep && STEP_INPUTS.test(name));
-  });
 }

@@ -6,7 +6,7 @@ import { externalLocations } from '../../runtime/store/external-data.js';
 import { type ExternalFileNames, likelyExternalFiles } from '../../runtime/store/external-files.js';
 import { PLANNED_GRAPH_BYTES } from '../../runtime/store/graph-check.js';
 import { type ModelSource, readBytes, type RepoRef } from '../../runtime/store/source.js';
-import type { GraphInput } from './export-manifest.js';
+import type { GraphInput } from './free-sizes.js';
 import { readPortNames } from './graph-ends.js';
 import { graphWeights, type Weight } from './graph-weights.js';
 

@@ -1,6 +1,6 @@
 /** docs/atlas.md: what `builder plan` says of every model type of transformers that has a class for one of our tasks. */
 import { readFileSync } from 'node:fs';
-import { recipeFor } from '../../dist/builder/export/recipes/index.js';
+import { findRecipe } from '../../dist/builder/export/recipes/index.js';
 import { verdictOf } from '../../dist/builder/export/known.js';
 import { chooseEngine } from '../../dist/builder/plan/choose-engine.js';
 import { Refusal } from '../../dist/builder/plan/refusal.js';
@@ -42,8 +42,8 @@ export function verdict(task, type) {
   const known = verdictOf(type, head);
   if (known.kind === 'exports') return { kind: 'exported' };
   if (known.kind === 'refused') return { kind: 'refused', reason: known.reason };
-  const recipe = recipeFor({ head, config: { model_type: type }, processing: {} });
-  return { kind: typeof recipe === 'string' && recipe.startsWith('there is no recipe') ? 'none' : 'untried' };
+  const recipe = findRecipe({ head, config: { model_type: type }, processing: {} });
+  return { kind: recipe === undefined ? 'none' : 'untried' };
 }
 
 function verdicts() {

@@ -21,12 +21,15 @@ export function recipeFor({ head, config, processing }: RecipeRequest): ExportRe
   if (typeof modelType !== 'string') return 'config.json says no model_type';
   const quantized = config['quantization_config'];
   if (typeof quantized === 'object' && quantized !== null) return 'its weights are packed by another tool';
-  const recipe =
-    textRecipe(head, config) ??
-    soundRecipe(head, config) ??
-    decoderRecipe(head, config) ??
-    pairRecipe(head, config, processing) ??
-    pictureRecipe(head, config, processing);
+  const recipe = findRecipe({ head, config, processing });
   if (recipe === undefined) return `there is no recipe for ${head}`;
   return typeof recipe === 'string' ? recipe : { modelType, ...recipe };
 }
+
+/** The recipe for a head, of any model; undefined where no kind of network has one. */
+export const findRecipe = ({ head, config, processing }: RecipeRequest) =>
+  textRecipe(head, config) ??
+  soundRecipe(head, config) ??
+  decoderRecipe(head, config) ??
+  pairRecipe(head, config, processing) ??
+  pictureRecipe(head, config, processing);

@@ -4,6 +4,7 @@ import { parakeetAudio } from './parakeet.js';
 import {
   isBlankToken,
   NO_BLANK,
+  NO_TIMES,
   type Pace,
   transducerFields,
   writeTransducer,
@@ -34,5 +35,5 @@ export const parakeetRnnt = defineFamily({
   config,
   prefixes: [],
   heads: { ctc: { model: (g, c) => writeTransducer(g, c, atMost(c.max_symbols_per_step)) } },
-  limits: ['Times of tokens and words are not told, on which Python’s own pipeline fails.'],
+  limits: [NO_TIMES],
 });

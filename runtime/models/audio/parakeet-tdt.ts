@@ -5,6 +5,7 @@ import {
   isBlankToken,
   likeliest,
   NO_BLANK,
+  NO_TIMES,
   type Pace,
   transducerFields,
   writeTransducer,
@@ -41,5 +42,5 @@ export const parakeetTdt = defineFamily({
   config,
   prefixes: [],
   heads: { ctc: { model: (g, c) => writeTransducer(g, c, told(c.durations.length)) } },
-  limits: ['Times of tokens and words are not told, on which Python’s own pipeline fails.'],
+  limits: [NO_TIMES],
 });

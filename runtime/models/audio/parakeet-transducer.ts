@@ -24,6 +24,9 @@ export const isBlankToken = (c: Pick<Fields, 'blank_token_id' | 'vocab_size'>): 
   c.blank_token_id < c.vocab_size;
 export const NO_BLANK = { message: 'is no token', path: ['blank_token_id'] };
 
+/** A limit of all transducers. */
+export const NO_TIMES = 'Times of tokens and words are not told, on which Python’s own pipeline fails.';
+
 /** What is known when a token has been chosen. */
 interface Chosen {
   /** bool [rows] */

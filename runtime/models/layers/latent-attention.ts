@@ -10,14 +10,15 @@ import type { RotaryConfig } from './rope-frequencies.js';
 
 /** Attention whose keys and values are made of a narrow vector of each token (MLA). */
 
-const width = z.int().min(1).max(65536);
+/** Width of a narrow vector, or of a part of a head. */
+export const rank = z.int().min(1).max(65_536);
 
 export const latentConfig = {
-  ...{ kv_lora_rank: width.default(512), q_lora_rank: width.nullable().default(1536) },
+  ...{ kv_lora_rank: rank.default(512), q_lora_rank: rank.nullable().default(1536) },
   ...{
-    qk_rope_head_dim: width.default(64),
-    qk_nope_head_dim: width.default(128),
-    v_head_dim: width.default(128),
+    qk_rope_head_dim: rank.default(64),
+    qk_nope_head_dim: rank.default(128),
+    v_head_dim: rank.default(128),
   },
 };
 

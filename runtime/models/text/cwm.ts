@@ -27,10 +27,7 @@ const config = z.object({
   rms_norm_eps: epsilon.default(1e-5),
   sliding_window: z.int().min(0).nullable().default(8192),
   mlp_bias: z.boolean().default(false),
-  rope_scaling: z
-    .record(z.string(), z.unknown())
-    .nullish()
-    .transform((given) => (given === undefined ? ROPE : given)),
+  rope_scaling: llamaConfig.rope_scaling.transform((given) => (given === undefined ? ROPE : given)),
 });
 
 type Cwm = z.output<typeof config>;

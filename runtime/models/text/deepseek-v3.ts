@@ -4,7 +4,7 @@ import { latentHeadWidth } from '../layers/latent-attention.js';
 import { library, size } from '../config-fields.js';
 import { usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
-import { chooseBySigmoid, count, shutsGroups } from '../bases/decoder/routed-experts.js';
+import { sigmoidExperts, count, shutsGroups } from '../bases/decoder/routed-experts.js';
 import { deepseekConfig, deepseekModel, longScale } from '../bases/decoder/deepseek-decoder.js';
 
 const v3Config = z.object({
@@ -35,8 +35,8 @@ export const deepseekV3 = defineFamily({
   config: v3Config,
   ...llamaLike<V3>((c) =>
     deepseekModel(c, {
-      ...{ scale: longScale(c), interleaved: c.rope_interleave, feedForwardBias: false },
-      choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: shutsGroups(c) }),
+      ...{ scale: longScale(c), interleaved: c.rope_interleave },
+      ...sigmoidExperts({ ...c, shut: shutsGroups(c) }),
     }),
   ),
 });

@@ -10,7 +10,7 @@ import {
 } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import {
-  chooseBySigmoid,
+  sigmoidExperts,
   shutsGroups,
   routedConfig,
   routedFeedForward,
@@ -39,11 +39,6 @@ export const dots1 = defineFamily({
     ...llamaSizes(c),
     headNorms: 'head',
     window: windowOf(c, (layer) => layer >= c.max_window_layers),
-    feedForward: routedFeedForward(c, {
-      ...{
-        feedForwardBias: false,
-        choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: shutsGroups(c) }),
-      },
-    }),
+    feedForward: routedFeedForward(c, sigmoidExperts({ ...c, shut: shutsGroups(c) })),
   })),
 });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { llamaSizes, windowOf } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import {
-  chooseBySigmoid,
+  sigmoidExperts,
   count,
   isDense,
   listedLayers,
@@ -37,10 +37,7 @@ export const exaoneMoe = defineFamily({
       ...{ ...c, first_k_dense_replace: 0 },
       ...{ n_routed_experts: c.num_experts, n_shared_experts: c.num_shared_experts },
     };
-    const mixed = routedFeedForward(routed, {
-      feedForwardBias: false,
-      choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...routed, shut: true }),
-    });
+    const mixed = routedFeedForward(routed, sigmoidExperts({ ...routed, shut: true }));
     return {
       ...llamaSizes(c),
       ...{ bias: {}, headNorms: 'head', window: windowOf(c, slides) },

@@ -2,12 +2,10 @@ import * as z from 'zod';
 import { deepseekConfig, deepseekModel, longScale } from '../bases/decoder/deepseek-decoder.js';
 import { usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
-import { chooseBySigmoid, count, isDense, listedLayers } from '../bases/decoder/routed-experts.js';
+import { sigmoidExperts, count, isDense, listedLayers } from '../bases/decoder/routed-experts.js';
 import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { latentHeadWidth } from '../layers/latent-attention.js';
-
-const rank = z.int().min(1).max(65_536);
+import { latentHeadWidth, rank } from '../layers/latent-attention.js';
 
 const config = z
   .object({
@@ -37,8 +35,8 @@ export const glm4MoeLite = defineFamily({
     const model = deepseekModel(
       { ...c, first_k_dense_replace: 0 },
       {
-        ...{ scale: longScale(c), interleaved: c.rope_interleave, feedForwardBias: false },
-        choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: c.n_group > 1 }),
+        ...{ scale: longScale(c), interleaved: c.rope_interleave },
+        ...sigmoidExperts({ ...c, shut: c.n_group > 1 }),
       },
     );
     return {

@@ -4,7 +4,7 @@ import { epsilon, library, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import {
-  chooseBySigmoid,
+  sigmoidExperts,
   shutsGroups,
   count,
   routedConfig,
@@ -40,11 +40,6 @@ export const glm4Moe = defineFamily({
     ...llamaSizes(c),
     bias: { projections: c.attention_bias === true },
     ...(c.use_qk_norm && { headNorms: 'head' }),
-    feedForward: routedFeedForward(c, {
-      ...{
-        feedForwardBias: false,
-        choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: shutsGroups(c) }),
-      },
-    }),
+    feedForward: routedFeedForward(c, sigmoidExperts({ ...c, shut: shutsGroups(c) })),
   })),
 });

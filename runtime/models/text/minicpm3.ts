@@ -5,9 +5,7 @@ import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { epsilon, size } from '../config-fields.js';
 import { defineFamily, WHOLE_KEYS } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
-import { latentConfig, latentHeadWidth } from '../layers/latent-attention.js';
-
-const rank = z.int().min(1).max(65_536);
+import { latentConfig, latentHeadWidth, rank } from '../layers/latent-attention.js';
 
 const config = z.object({
   ...llamaConfig,

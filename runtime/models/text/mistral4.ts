@@ -6,7 +6,7 @@ import { llama4Growth } from '../bases/decoder/llama4-growth.js';
 import { type At, count, grouped, ofBestGroups, times, top } from '../bases/decoder/routed-experts.js';
 import { size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { latentHeadWidth } from '../layers/latent-attention.js';
+import { latentHeadWidth, rank } from '../layers/latent-attention.js';
 import { linear } from '../layers/linear.js';
 import type { Choices } from '../layers/moe.js';
 import { LEAST_SUM, sharesOf } from '../layers/sigmoid-router.js';
@@ -18,8 +18,6 @@ const SCALING = {
   ...{ type: 'yarn', factor: 128, original_max_position_embeddings: 8192, beta_fast: 32, beta_slow: 1 },
   ...{ mscale_all_dim: 1, mscale: 1, llama_4_scaling_beta: 0.1 },
 };
-
-const rank = z.int().min(1).max(65_536);
 
 const config = z.object({
   ...deepseekConfig,

@@ -2,12 +2,10 @@ import * as z from 'zod';
 import { deepseekConfig, deepseekModel, longScale } from '../bases/decoder/deepseek-decoder.js';
 import { usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
-import { chooseBySigmoid, count, sigmoidConfig } from '../bases/decoder/routed-experts.js';
+import { sigmoidExperts, count, sigmoidConfig } from '../bases/decoder/routed-experts.js';
 import { size } from '../config-fields.js';
 import { defineFamily, WHOLE_KEYS } from '../family.js';
-import { latentHeadWidth } from '../layers/latent-attention.js';
-
-const rank = z.int().min(1).max(65_536);
+import { latentHeadWidth, rank } from '../layers/latent-attention.js';
 
 const config = z.object({
   ...deepseekConfig,
@@ -32,8 +30,8 @@ export const sarvamMla = defineFamily({
   config,
   ...llamaLike<z.output<typeof config>>((c) =>
     deepseekModel(c, {
-      ...{ scale: longScale(c), interleaved: c.rope_interleave, feedForwardBias: false },
-      choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, { ...c, shut: c.n_group > 1 }),
+      ...{ scale: longScale(c), interleaved: c.rope_interleave },
+      ...sigmoidExperts({ ...c, shut: c.n_group > 1 }),
     }),
   ),
 });

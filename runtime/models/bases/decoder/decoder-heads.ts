@@ -77,7 +77,7 @@ function writeClassifier(g: GraphWriter, model: Decoder): void {
   g.output('logits', logits, 'float32', ['rows', model.labels]);
 }
 
-/** Labels of each token. Its layer is `score` in Llama's kin and `classifier` in families of before. */
+/** Labels of each token. Its layer is `score` in families like Llama and `classifier` in older ones. */
 function writeTokenClassifier(g: GraphWriter, model: Decoder): void {
   const states = model.finish(g, statesOf(g, model, decoderInputs(g, undefined)));
   const name = g.weights.has('score.weight') ? 'score' : 'classifier';

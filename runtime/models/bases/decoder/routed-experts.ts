@@ -147,3 +147,9 @@ export function chooseBySigmoid(g: GraphWriter, tokens: Value, at: At, c: BySigm
     weights: sharesOf(g, scores, which, { epsilon, factor: c.routed_scaling_factor }),
   };
 }
+
+/** Experts without biases that are chosen so, as DeepSeek 3 and families after it have them. */
+export const sigmoidExperts = (c: BySigmoid): RoutedFamily => ({
+  feedForwardBias: false,
+  choose: (g, tokens, at) => chooseBySigmoid(g, tokens, at, c),
+});
