@@ -52,11 +52,6 @@ export const INERT_BY_TYPE: readonly Inert[] = [
     reason: 'derived from feed_forward_proj, whatever the file says',
   },
   {
-    fields: named('sinusoidal_pos_embds'),
-    types: /^distilbert$/,
-    reason: 'what the table of positions begins with; the checkpoint holds it',
-  },
-  {
     fields: named('sliding_window'),
     types: /^modernbert-decoder$/,
     reason: 'derived from local_attention, whatever the file says',

@@ -9,7 +9,7 @@ const INERT: readonly Inert[] = [
   },
   {
     fields:
-      /^initializer_|^init_(?:std|xavier_std|device)$|_init_value$|^layerscale_value$|^rescale_prenorm_residual$|^initializer_bias_prior_prob$/,
+      /^(?:embedding_)?initializer_|^init_(?:std|xavier_std|device)$|_init_value$|^layerscale_value$|^rescale_prenorm_residual$|^initializer_bias_prior_prob$/,
     reason: 'what weights begin with; the checkpoint holds them, or lacks the layer',
   },
   {
