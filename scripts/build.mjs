@@ -54,6 +54,7 @@ const { metafile } = await build({
     'session-thread': 'runtime/engines/sessions/thread.ts',
     'hash-thread': 'runtime/sealed/thread.ts',
     'tokenizer-thread': 'runtime/engines/chat-templates/tokenizer-thread.ts',
+    'grammar-thread': 'runtime/engines/generation/grammar/llguidance/thread.ts',
   },
   outdir: 'dist/image',
   outExtension: { '.js': '.mjs' },

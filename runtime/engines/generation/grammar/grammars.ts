@@ -7,6 +7,7 @@ import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
 import type { GenerationSettings } from '../settings/settings.js';
 import type { AskedGrammar } from './asked-grammar.js';
 import { GrammarInstance, GrammarRefused, type GrammarState } from './llguidance/instance.js';
+import { openAside } from './llguidance/open-aside.js';
 import { refusalText } from './refusal-text.js';
 import { createRowGrammar, type RowGrammar } from './row-grammar.js';
 import { createTokenTable } from './token-table.js';
@@ -40,9 +41,11 @@ interface Opened {
 export function createGrammars(tokenizer: TextTokenizer, memory?: MemoryLimits): Grammars {
   let opening: Promise<Opened> | undefined;
   const open = async (param: string, ends: ReadonlySet<number>): Promise<Opened> => {
-    requireRoom(param, tokenizer.idLimit, memory);
+    const left = requireRoom(param, tokenizer.idLimit, memory);
     const table = await createTokenTable(tokenizer, ends);
-    return { instance: await GrammarInstance.open(table), compiled: new Map() };
+    const fitsTwice = grammarBytes('chat', table.vocabulary) * 2 <= left;
+    const instance = await (fitsTwice ? openAside(table) : GrammarInstance.open(table));
+    return { instance, compiled: new Map() };
   };
   const guard = <T>(param: string, opened: Promise<Opened>, work: () => T): T => {
     try {
@@ -89,10 +92,13 @@ export function createGrammars(tokenizer: TextTokenizer, memory?: MemoryLimits):
   };
 }
 
-/** @throws RunError 422 where memory would run out, which ends the process */
-function requireRoom(param: string, vocabulary: number, memory: MemoryLimits | undefined): void {
+/**
+ * @returns bytes that are left
+ * @throws RunError 422 where memory would run out, which ends the process
+ */
+function requireRoom(param: string, vocabulary: number, memory: MemoryLimits | undefined): number {
   const [needed, left] = [grammarBytes('chat', vocabulary), availableMemory(memory)];
-  if (needed <= left) return;
+  if (needed <= left) return left;
   throw new RunError(
     'unprocessable',
     `params.${param}: formats take ${inMegabytes(needed)} of memory, and ${inMegabytes(left)} of ${inMegabytes(memory!.limit)} are left: ` +

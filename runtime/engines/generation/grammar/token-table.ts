@@ -1,6 +1,6 @@
 import { eachRow } from '../../../core/each-row.js';
 import type { TextTokenizer } from '../../tokenizers/tokenizer.js';
-import { SPECIAL, type TokenTable } from './llguidance/instance.js';
+import { SPECIAL, tokenTable, type TokenTable } from './llguidance/instance.js';
 
 /** Who else asks for a format waits for the same table. */
 const NEVER = new AbortController().signal;
@@ -23,5 +23,5 @@ export async function createTokenTable(
       bytes.length > 0 ? Uint8Array.from(bytes) : Uint8Array.of(SPECIAL, ...Buffer.from(`<${id}>`)),
     );
   });
-  return { tokens, ends: endIds };
+  return tokenTable(tokens, endIds);
 }

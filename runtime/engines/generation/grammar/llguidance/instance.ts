@@ -16,8 +16,10 @@ interface Exports {
 }
 
 export interface TokenTable {
-  /** Bytes of each token, by id; of a special token SPECIAL and then its name. */
-  tokens: readonly Uint8Array[];
+  /** Number of tokens. */
+  vocabulary: number;
+  /** By id: the length of each token (u32, little endian), and then its bytes. */
+  bytes: Uint8Array<ArrayBuffer>;
   /** Ids that end a text. */
   ends: readonly number[];
 }
@@ -33,6 +35,16 @@ export class GrammarRefused extends Error {}
 
 const FILE = new URL('llguidance.wasm', import.meta.url);
 
+/** Bytes by which the memory of WebAssembly grows. */
+const PAGE_BYTES = 2 ** 16;
+
+async function instantiate(): Promise<Exports> {
+  const { instance } = await WebAssembly.instantiate(await readFile(FILE), {
+    env: { now: () => performance.now() },
+  });
+  return instance.exports as unknown as Exports;
+}
+
 /** One llguidance over the tokens of one model. After a trap (a WebAssembly.RuntimeError) it must not be used again. */
 export class GrammarInstance {
   private constructor(
@@ -41,15 +53,37 @@ export class GrammarInstance {
     readonly ends: readonly number[],
   ) {}
 
-  static async open({ tokens, ends }: TokenTable): Promise<GrammarInstance> {
-    const { instance } = await WebAssembly.instantiate(await readFile(FILE), {
-      env: { now: () => performance.now() },
-    });
-    const opened = new GrammarInstance(instance.exports as unknown as Exports, tokens.length, ends);
-    const table = opened.give(tableOf(tokens));
+  /** Sorts the tokens on the caller's thread, which takes up to two seconds. */
+  static async open({ vocabulary, bytes, ends }: TokenTable): Promise<GrammarInstance> {
+    const opened = new GrammarInstance(await instantiate(), vocabulary, ends);
+    const table = opened.give(bytes);
     const ids = opened.give(new Uint8Array(Uint32Array.from(ends).buffer));
     opened.done(opened.wasm.set_tokens(...table, ...ids));
     return opened;
+  }
+
+  /**
+   * An instance like another one, which has no state outside of its memory.
+   * @param memory of an instance over the same tokens, in pieces from the first byte on
+   */
+  static async restore(
+    { vocabulary, ends }: Omit<TokenTable, 'bytes'>,
+    memory: AsyncIterable<Uint8Array>,
+  ): Promise<GrammarInstance> {
+    const wasm = await instantiate();
+    let at = 0;
+    for await (const piece of memory) {
+      const missing = at + piece.length - wasm.memory.buffer.byteLength;
+      if (missing > 0) wasm.memory.grow(Math.ceil(missing / PAGE_BYTES));
+      new Uint8Array(wasm.memory.buffer).set(piece, at);
+      at += piece.length;
+    }
+    return new GrammarInstance(wasm, vocabulary, ends);
+  }
+
+  /** All its state; valid until the next call. */
+  get memory(): Uint8Array {
+    return new Uint8Array(this.wasm.memory.buffer);
   }
 
   /** A grammar at its start. @throws GrammarRefused when llguidance can't have it */
@@ -154,14 +188,18 @@ export class GrammarState {
   }
 }
 
-function tableOf(tokens: readonly Uint8Array[]): Uint8Array {
-  const table = new Uint8Array(tokens.reduce((sum, { length }) => sum + 4 + length, 0));
-  const view = new DataView(table.buffer);
+/**
+ * @param tokens bytes of each token, by id; of a special token SPECIAL and then its name
+ * @param ends ids that end a text
+ */
+export function tokenTable(tokens: readonly Uint8Array[], ends: readonly number[]): TokenTable {
+  const bytes = new Uint8Array(tokens.reduce((sum, { length }) => sum + 4 + length, 0));
+  const view = new DataView(bytes.buffer);
   let at = 0;
   for (const token of tokens) {
     view.setUint32(at, token.length, true);
-    table.set(token, at + 4);
+    bytes.set(token, at + 4);
     at += 4 + token.length;
   }
-  return table;
+  return { vocabulary: tokens.length, bytes, ends };
 }

@@ -4,6 +4,7 @@ import { askedGrammar } from '../../../../../runtime/engines/generation/grammar/
 import {
   GrammarInstance,
   SPECIAL,
+  tokenTable,
 } from '../../../../../runtime/engines/generation/grammar/llguidance/instance.js';
 import { Lark } from '../../../../../runtime/engines/tool-calls/grammar/lark.js';
 import type { GenerateOptions } from '../../../../../runtime/core/handles/index.js';
@@ -17,7 +18,7 @@ const tokens = [...bytes, Uint8Array.of(SPECIAL, 0x3c)];
 async function accepts(options: GenerateOptions, text: string): Promise<boolean> {
   const lark = new Lark({ ids: new Map(), ends: new Set([END]) });
   const source = lark.toString(`"#" ${answerText(askedGrammar(options)!)(lark)}`);
-  const instance = await GrammarInstance.open({ tokens, ends: [END] });
+  const instance = await GrammarInstance.open(tokenTable(tokens, [END]));
   const state = instance.compile('lark', source);
   for (const id of Buffer.from(`#${text}`)) {
     if (!state.allows(id)) return false;

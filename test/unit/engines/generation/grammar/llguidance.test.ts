@@ -6,6 +6,7 @@ import {
   GrammarRefused,
   SPECIAL,
   type GrammarState,
+  tokenTable,
 } from '../../../../../runtime/engines/generation/grammar/llguidance/instance.js';
 
 const ROOM = 'runtime/engines/generation/grammar/llguidance';
@@ -19,7 +20,7 @@ const tokens = [
 
 let instance: GrammarInstance;
 beforeAll(async () => {
-  instance = await GrammarInstance.open({ tokens, ends: [END, SECOND_END] });
+  instance = await GrammarInstance.open(tokenTable(tokens, [END, SECOND_END]));
 });
 
 /** Random scores, the same for the same seed (mulberry32). */
@@ -142,7 +143,7 @@ it.each([
 });
 
 it('refuses tokens that end a text and are not there', async () => {
-  await expect(GrammarInstance.open({ tokens, ends: [9999] })).rejects.toThrow('not in the vocabulary');
+  await expect(GrammarInstance.open(tokenTable(tokens, [9999]))).rejects.toThrow('not in the vocabulary');
 });
 
 it('the artefact is the one whose hash is recorded, and names no folder of the machine that built it', () => {

@@ -6,6 +6,7 @@ import {
   GrammarRefused,
   type GrammarState,
   SPECIAL,
+  tokenTable,
 } from '../../../../../runtime/engines/generation/grammar/llguidance/instance.js';
 
 /**
@@ -31,7 +32,7 @@ let instance: GrammarInstance;
 const counted = { refused: 0, compiled: 0, written: 0, stricter: 0 };
 
 beforeAll(async () => {
-  instance = await GrammarInstance.open({ tokens, ends: [END] });
+  instance = await GrammarInstance.open(tokenTable(tokens, [END]));
 });
 
 function compiled(schema: Record<string, unknown>): GrammarState | undefined {

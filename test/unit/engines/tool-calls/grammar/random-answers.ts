@@ -6,6 +6,7 @@ import {
   GrammarInstance,
   type GrammarState,
   SPECIAL,
+  tokenTable,
 } from '../../../../../runtime/engines/generation/grammar/llguidance/instance.js';
 import { prepareChat } from '../../../../../runtime/engines/tool-calls/chat-tools.js';
 import {
@@ -63,7 +64,7 @@ export async function randomModel(file: string): Promise<RandomModel> {
     Uint8Array.of(SPECIAL, ...encode(`<${end}>`)),
   ];
   const ids = new Map(special.map((text, i) => [text, first + i]));
-  const instance = await GrammarInstance.open({ tokens, ends: [end] });
+  const instance = await GrammarInstance.open(tokenTable(tokens, [end]));
   const compiled = new Map<string, GrammarState>();
   return {
     facts,
