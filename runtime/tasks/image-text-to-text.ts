@@ -6,6 +6,7 @@ import { unstreamable } from './generated.js';
 import { generationParams, withGenerateKwargs } from './generation-params.js';
 import { converse, mediaMessages } from './media-conversation.js';
 import { GENERATION_FILES } from './text-generation.js';
+import { checkRawPrompt, rawParams } from './prompt-tokens.js';
 import { checkTools } from './tool-params.js';
 import { grammarParams } from './grammar-params.js';
 
@@ -20,9 +21,15 @@ export default defineTask({
   input: z
     .object({
       messages: mediaMessages(['image']),
-      params: withGenerateKwargs({ ...generationParams, ...grammarParams, ...conversationParams }),
+      params: withGenerateKwargs({
+        ...generationParams,
+        ...grammarParams,
+        ...rawParams,
+        ...conversationParams,
+      }),
     })
-    .superRefine(checkTools),
+    .superRefine(checkTools)
+    .superRefine(checkRawPrompt),
   output: conversationAnswer,
   example: {
     messages: [

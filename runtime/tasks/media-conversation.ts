@@ -6,6 +6,7 @@ import { DEFAULTS } from '../core/limits.js';
 import { asAssistant, messageWith, templateVariables } from './conversation.js';
 import type { Media, RunContext } from './define.js';
 import { generationUsage } from './generated.js';
+import { rawPromptOf } from './prompt-tokens.js';
 import { type BlockInput, type BlockKind, contentOf } from './media-blocks.js';
 
 /** Most media of one kind in a conversation. */
@@ -36,22 +37,42 @@ interface Asked {
   params: Parameters<MediaChat['chat']>[2] & {
     chat_template_kwargs?: Record<string, unknown> | null | undefined;
     enable_thinking?: boolean | null | undefined;
+    apply_chat_template?: boolean | null | undefined;
   };
 }
 
 /** Goes on with a conversation, as the assistant. */
 export async function* converse(
   handle: MediaChat,
-  { messages, params: { chat_template_kwargs, enable_thinking, ...options } }: Asked,
+  { messages, params: { chat_template_kwargs, enable_thinking, apply_chat_template, ...options } }: Asked,
   { signal, count }: RunContext,
 ): AsyncGenerator<string | Delta, ReturnType<typeof asAssistant>> {
   const given = messages.map(asHandled);
   checkLength(given);
+  if (apply_chat_template === false) {
+    const found = yield* continued(handle, rawPromptOf(messages)!, options, signal);
+    count(generationUsage(found));
+    return asAssistant(found, given, options.continue_final_message ?? false);
+  }
   const { tools } = options;
   const variables = templateVariables({ tools, enable_thinking, ...chat_template_kwargs });
   const found: GeneratedText[] = yield* handle.chat(given, variables, options, signal);
   count(generationUsage(found));
   return asAssistant(found, given, options.continue_final_message);
+}
+
+/** @throws RunError 422 for a model that reads no text by itself */
+function continued(
+  { generate }: MediaChat,
+  text: string,
+  options: Asked['params'],
+  signal: AbortSignal,
+): ReturnType<MediaChat['chat']> {
+  if (generate) return generate(text, options, signal);
+  throw new RunError(
+    'unprocessable',
+    'params.apply_chat_template: this model continues no text without a medium',
+  );
 }
 
 /** Media have been read by now: url and base64 have become `media`. */

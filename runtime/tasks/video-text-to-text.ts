@@ -6,6 +6,7 @@ import { unstreamable } from './generated.js';
 import { generationParams } from './generation-params.js';
 import { converse, mediaMessages } from './media-conversation.js';
 import { GENERATION_FILES } from './text-generation.js';
+import { checkRawPrompt, rawParams } from './prompt-tokens.js';
 import { checkTools } from './tool-params.js';
 import { grammarParams } from './grammar-params.js';
 
@@ -26,6 +27,7 @@ export default defineTask({
       params: params({
         ...generationParams,
         ...grammarParams,
+        ...rawParams,
         ...conversationParams,
         num_frames: z
           .int()
@@ -41,7 +43,8 @@ export default defineTask({
           .describe('frames to read of each second; the model’s own number by default'),
       }),
     })
-    .superRefine(checkTools),
+    .superRefine(checkTools)
+    .superRefine(checkRawPrompt),
   output: conversationAnswer,
   example: {
     messages: [

@@ -44,7 +44,7 @@ const model = (mount: Mount, task: TaskId = 'text-generation') =>
         ...(params['logprobs'] == null ? {} : { logprobs: { content: WRITTEN, end: END } }),
         ...(params['prompt_logprobs'] == null ? {} : { prompt_logprobs: { content: PROMPT } }),
       };
-      if (task === 'chat') return { role: 'assistant', content: text, ...told };
+      if ('messages' in given) return { role: 'assistant', content: text, ...told };
       return Object.keys(told).length > 0 ? { generated_text: text, ...told } : text;
     },
   });
@@ -121,6 +121,28 @@ describe.each(MOUNTS)('completions, %s', (mount) => {
       ],
     });
   });
+
+  test.each(['image-text-to-text', 'audio-text-to-text', 'video-text-to-text'] as const)(
+    'a model of %s continues a text as it is',
+    async (task) => {
+      const base = await model(mount, task);
+      const { choices } = await complete(base, { prompt: 'Go on', echo: true, add_special_tokens: false });
+      expect(choices).toMatchObject([{ text: 'Go on!', finish_reason: 'stop' }]);
+      expect(seen).toMatchObject([
+        {
+          messages: [{ role: 'user', content: 'Go on' }],
+          params: { apply_chat_template: false, add_special_tokens: false },
+        },
+      ]);
+      for (const refused of [{ prompt: [1, 5] }, { prompt: 'x', prompt_logprobs: 1 }]) {
+        const { status, error } = await complete(base, refused);
+        expect([status, error]).toEqual([
+          400,
+          expect.objectContaining({ message: expect.stringContaining('a model that reads texts only') }),
+        ]);
+      }
+    },
+  );
 
   test('a stream with an echo of tokens gets it, and ends', async () => {
     const { status, text } = await post(`${await model(mount)}/v1/completions`, {

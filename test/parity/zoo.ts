@@ -24,7 +24,7 @@ export interface ZooModel {
   cases: ZooCase[];
 }
 
-const FIXTURES = join(import.meta.dirname, '..', 'fixtures');
+export const FIXTURES = join(import.meta.dirname, '..', 'fixtures');
 
 /** Reference models that were given to us, and those that scripts/fixtures/zoo_own.py makes. */
 const ROOTS = ['zoo', 'zoo-own'];

@@ -239,6 +239,16 @@ export interface MediaChat {
     options: GenerateOptions & ChatOptions & FrameSampling,
     signal: AbortSignal,
   ): AsyncGenerator<string | Delta, GeneratedText[]>;
+  /**
+   * Continues a text as it is, without media. Yields and returns as TextGenerator.generate does. Undefined where each text is about a
+   * medium.
+   * @throws RunError 422 prompt too long, a place for a medium in it, or an option that this model can't do
+   */
+  generate?(
+    text: string,
+    options: GenerateOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<string | Delta, GeneratedText[]>;
 }
 
 export interface VisualAnswerWriter {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { RunError } from '../../core/errors.js';
 import type { TaskId } from '../../core/task-ids.js';
 import type { ServedModel } from '../host.js';
+import { MEDIA_CHATS } from './models.js';
 
 const MAX_PROMPTS = 128;
 
@@ -29,6 +30,9 @@ export type Prompt = z.output<typeof prompt>;
 
 /** Tasks whose models have no encoder: their prompts have probabilities, and may be tokens. */
 const SCORING: readonly TaskId[] = ['text-generation', 'chat'];
+
+/** Tasks whose prompt is a message without the template. */
+const CHATS: readonly TaskId[] = ['chat', ...MEDIA_CHATS];
 
 /** The prompts of a request, each a text or tokens. */
 export function promptsOf(given: Prompt): readonly (string | number[])[] {
@@ -71,12 +75,12 @@ export function checkScoring({ modelId, task }: ServedModel, given: Scoring): vo
   if (prompt_logprobs != null && given.stream)
     refuse('prompt_logprobs', 'has no place in a stream; ask without stream');
   if (SCORING.includes(task)) return;
-  const why = `needs a model without an encoder, and ${modelId} does ${task}`;
+  const why = `needs a model that reads texts only, without an encoder, and ${modelId} does ${task}`;
   if (typeof given.prompt !== 'string' && typeof given.prompt[0] !== 'string')
     refuse('prompt', `a list of token ids ${why}`);
   if (echo && logprobs != null) refuse('echo', `with logprobs it ${why}`);
   if (prompt_logprobs != null) refuse('prompt_logprobs', why);
-  if (given.add_special_tokens === false) refuse('add_special_tokens', why);
+  if (given.add_special_tokens === false && !CHATS.includes(task)) refuse('add_special_tokens', why);
 }
 
 interface Asking {
@@ -91,7 +95,7 @@ export function bodyOf(
   one: string | number[],
   { params: shared, echo, add_special_tokens }: Asking,
 ): Record<string, unknown> {
-  if (!SCORING.includes(task)) return { text: one, params: shared };
+  if (task !== 'text-generation' && !CHATS.includes(task)) return { text: one, params: shared };
   const isText = typeof one === 'string';
   const echoes = echo && !isText;
   const params = {

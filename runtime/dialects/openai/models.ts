@@ -4,10 +4,16 @@ import { sendJson } from '../../wire/respond.js';
 import type { DialectCall } from '../dialect.js';
 import type { DialectHost, ServedModel } from '../host.js';
 
+/** Chats about media; the prompts of completions are texts. */
+export const MEDIA_CHATS = ['image-text-to-text', 'audio-text-to-text', 'video-text-to-text'] as const;
+
 /** OpenAI's endpoints, and the tasks that each of them serves. */
 export const ENDPOINTS = {
-  '/chat/completions': ['chat', 'image-text-to-text', 'audio-text-to-text', 'video-text-to-text'],
-  '/completions': ['text-generation', 'chat', 'text2text-generation', 'summarization', 'translation'],
+  '/chat/completions': ['chat', ...MEDIA_CHATS],
+  '/completions': [
+    ...(['text-generation', 'chat', 'text2text-generation', 'summarization', 'translation'] as const),
+    ...MEDIA_CHATS,
+  ],
   '/embeddings': ['sentence-similarity', 'feature-extraction'],
   '/audio/transcriptions': ['automatic-speech-recognition'],
   '/audio/speech': ['text-to-speech', 'text-to-audio'],

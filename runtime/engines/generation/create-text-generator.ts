@@ -11,6 +11,7 @@ import { generateFromPrompt, type PromptModel, type PromptRequest } from './gene
 import { createGrammars } from './grammar/grammars.js';
 import { checkPromptTokens } from './settings/check-token-ids.js';
 import { contextLimitOf, maxNewTokensOf } from './settings/answer-length.js';
+import { withStartToken } from './settings/start-token.js';
 import { createChatAnswers } from './answers/chat-answers.js';
 
 /** What a text generator is made of, whatever computes it. */
@@ -101,14 +102,6 @@ function taskParams(config: Json): Json {
 
 const truncationLength = (tokenizer: TextTokenizer, { truncation }: GenerateOptions): number | undefined =>
   truncation ? tokenizer.modelMaxLength : undefined;
-
-/** generate() begins an empty prompt with BOS. */
-function withStartToken(ids: number[], { repository }: PromptModel): number[] {
-  if (ids.length > 0) return ids;
-  const bos = repository['bos_token_id'];
-  if (typeof bos === 'number') return [bos];
-  throw new RunError('invalid_input', 'text: is empty, and this model has no start token');
-}
 
 interface Request extends Omit<PromptRequest, 'prompt'> {
   prompt: number[];

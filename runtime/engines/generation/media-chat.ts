@@ -30,6 +30,7 @@ import {
   mediaPrompt,
 } from './prompts/media/media-prompt.js';
 import { contextLimitOf } from './settings/answer-length.js';
+import { withStartToken } from './settings/start-token.js';
 import type { AskedChat } from './answers/asked-chat.js';
 import { createChatAnswers } from './answers/chat-answers.js';
 
@@ -80,6 +81,15 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
       const writes = asked.writes();
       const request = { prompt, options: asked.options, cleanUp, writes, grammar, signal };
       return yield* asked.checked(generateFromPrompt(model, request));
+    },
+    async *generate(given, options, signal) {
+      // Refuses places of media.
+      const { text } = expandMedia(families, given, []);
+      const ids = await encode(text, { specialTokens: options.add_special_tokens ?? undefined }, signal);
+      const tokens = withStartToken(ids, model);
+      checkPrompt(model, { tokens, options });
+      const prompt = promptOf(families, tokens, []);
+      return yield* generateFromPrompt(model, { prompt, options, cleanUp, signal });
     },
   };
 }
