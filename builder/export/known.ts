@@ -1,4 +1,5 @@
 import type { Head } from '../../runtime/core/handles/index.js';
+import { TRIED } from './tried.js';
 
 /** What is known of a type: heads that it is exported for, or why its graphs are wrong or none. */
 type Known = readonly Head[] | { refused: string };
@@ -15,7 +16,7 @@ const all = (heads: readonly Head[], ...types: string[]): Record<string, Known> 
   Object.fromEntries(types.map((type) => [type, heads]));
 
 /**
- * By `model_type`; all others are untried. Answers of those with heads were compared with transformers' pipelines
+ * By `model_type`; of all others, only what was tried by a command is known. Answers of those with heads were compared with transformers' pipelines
  * (test/parity/exported-tools.test.ts, over what scripts/fixtures/zoo_exported.py makes).
  */
 const KNOWN: Readonly<Record<string, Known>> = {
@@ -48,8 +49,18 @@ export type Verdict = { kind: 'exports' | 'untried' } | { kind: 'refused'; reaso
 
 /** What is known of exports of this type for a head. */
 export function verdictOf(modelType: string, head: Head): Verdict {
+  const tried = triedOf(modelType, head);
+  if (tried === true) return { kind: 'exports' };
+  if (tried !== undefined) return { kind: 'refused', reason: tried };
   const known = Object.hasOwn(KNOWN, modelType) ? KNOWN[modelType] : undefined;
   if (!known) return { kind: 'untried' };
   if ('refused' in known) return { kind: 'refused', reason: known.refused };
   return { kind: known.includes(head) ? 'exports' : 'untried' };
+}
+
+/** What a trial of a tiny network showed (scripts/atlas/try-exports.mjs). */
+function triedOf(modelType: string, head: Head): string | true | undefined {
+  // One class and one recipe.
+  const same = head === 'entailment' ? 'sequence-classification' : head;
+  return Object.hasOwn(TRIED, modelType) ? TRIED[modelType]![same] : undefined;
 }

@@ -7,20 +7,22 @@ import { Refusal } from '../../dist/builder/plan/refusal.js';
 import { readersOf } from '../../dist/runtime/models/readers.js';
 import { hasWriter } from '../../dist/runtime/models/write-graphs.js';
 import { taskOf } from '../../dist/runtime/tasks/registry.js';
+import { trials } from './trials.mjs';
 
 const { transformers, tasks } = JSON.parse(readFileSync('scripts/atlas/classes.json', 'utf8'));
 
 /** Verdicts, in the order of the page. */
 const KINDS = {
   written: 'the builder writes the graph',
-  exported: "transformers' exporter makes the graph, and answers were compared with Python's",
+  exported:
+    "transformers' exporter makes the graph, and answers were compared with Python's: of tiny networks with random weights, the graph with torch at several sizes of batch and lengths, one to three served answers with the pipeline (`scripts/atlas/try-exports.mjs`, `exports.json` there has each trial)",
   untried: '`--export force` tries an export; the probes decide',
   refused: 'exports are known to be wrong or impossible',
   none: 'neither a writer nor a recipe: an ONNX export of the repository is needed',
 };
 
 /** The head that a task loads of a type; undefined where the task has no engine for it. */
-function headOf(task, type) {
+export function headOf(task, type) {
   try {
     return chooseEngine(taskOf(task), type).binding.head;
   } catch (error) {
@@ -34,6 +36,16 @@ const isPrompted = (task, type) => {
   return blocks === undefined || Object.hasOwn(readersOf({ model_type: type }).prompts ?? {}, blocks);
 };
 
+/** Fields that any configuration with texts has. */
+const TEXTS = { vocab_size: 1000 };
+
+/** Whether a recipe takes this type, for all that its class says and a trial showed. */
+function isPlanned(task, type, head) {
+  const config = { model_type: type, architectures: [tasks[task][type]], ...TEXTS, text_config: TEXTS };
+  const recipe = findRecipe({ head, config, processing: {} });
+  return typeof recipe === 'object' && trials[task]?.[type]?.result !== 'unplanned';
+}
+
 /** @returns {{kind: keyof typeof KINDS, reason?: string}} */
 export function verdict(task, type) {
   const head = headOf(task, type);
@@ -42,11 +54,10 @@ export function verdict(task, type) {
   const known = verdictOf(type, head);
   if (known.kind === 'exports') return { kind: 'exported' };
   if (known.kind === 'refused') return { kind: 'refused', reason: known.reason };
-  const recipe = findRecipe({ head, config: { model_type: type }, processing: {} });
-  return { kind: recipe === undefined ? 'none' : 'untried' };
+  return { kind: isPlanned(task, type, head) ? 'untried' : 'none' };
 }
 
-function verdicts() {
+export function verdicts() {
   return Object.entries(tasks).map(([task, types]) => ({
     task,
     found: Object.keys(types).map((type) => ({ type, ...verdict(task, type) })),

@@ -30,7 +30,12 @@ interface Special {
 
 const ROW: readonly string[] = ['rows', 'length'];
 
+/** Adds the embedding of a segment's number, though no field counts segments; tokenizers of these give them. */
+const SEGMENTS: Special = { more: { token_type_ids: { kind: 'segments', axes: ROW, optional: true } } };
+
 const SPECIAL: Readonly<Record<string, Special>> = {
+  xlm: SEGMENTS,
+  flaubert: SEGMENTS,
   // Its sparse attention bakes the length; the full one computes what texts of up to 704 tokens get in Python, too.
   big_bird: { config: { attention_type: 'original_full' } },
   // Looks for the places that ask in the text.
