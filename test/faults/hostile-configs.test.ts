@@ -110,6 +110,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['audio-text-to-text/qwen3-asr', 'media-chat'],
   ['image-text-to-text/paddleocr-vl', 'media-chat'],
   ['image-text-to-text/lighton-ocr', 'media-chat'],
+  ['image-text-to-text/lfm2-vl', 'media-chat'],
   ['image-text-to-text/qwen3_5-vl', 'media-chat'],
   ['image-text-to-text/qwen3_5-moe-vl', 'media-chat'],
   ['text-generation/gemma4-text', 'causal-lm'],

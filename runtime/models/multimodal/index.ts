@@ -5,6 +5,7 @@ import { gemma3Pictures } from './gemma3.js';
 import { paligemma } from './paligemma.js';
 import { idefics3 } from './idefics3.js';
 import { internvl } from './internvl.js';
+import { lfm2Vl } from './lfm2-vl.js';
 import { llava } from './llava.js';
 import { llavaNext } from './llava-next.js';
 import { llavaOnevision } from './llava-onevision.js';
@@ -37,6 +38,7 @@ export const MEDIA: readonly AnyFamily[] = [
   qwen35Pictures,
   qwen35MoePictures,
   ayaVision,
+  lfm2Vl,
   florence2,
   voxtral,
   qwen2Audio,

@@ -22,46 +22,61 @@ const MOST_PATCHES = 2 ** 16;
 
 const { image_size: _, ...tower } = pictureTower;
 
-const pictures = z.object({
+export const siglip2Pictures = z.object({
   ...{ ...tower, ...siglipTower },
   patch_size: tower.patch_size.default(16),
   num_patches: z.int().min(1).max(MOST_PATCHES).default(256),
   vision_use_head: z.boolean().default(true),
 });
-type Pictures = z.output<typeof pictures>;
+export type Siglip2Pictures = z.output<typeof siglip2Pictures>;
 
 const config = z.object({
   ...labels,
   text_config: siglipTexts.prefault({}),
-  vision_config: pictures.prefault({}),
+  vision_config: siglip2Pictures.prefault({}),
 });
 type Config = z.output<typeof config>;
 
-/** What stands for pictures, each as rows of patches that are filled up to the same number. */
-interface Patches {
+/** What stands for pictures, each as rows of patches. */
+export interface NaflexPatches {
   /** float32 [rows, patches, numbers of a patch] */
   pixels: Value;
-  /** int32 [rows, patches]: 0 for what fills up. */
-  padding: Value;
-  /** float32 [rows, 1]: patches of a column, and of a line. */
+  /** int64 [rows, 2]: patches of a column, and of a line. */
+  shapes: Value;
+  /** The same as float32 [rows, 1] each. */
   lines: Value;
   columns: Value;
 }
 
-function patchInputs(g: GraphWriter, c: Pictures): Patches {
-  const axes = ['rows', 'patches'];
-  const numbers = c.num_channels * c.patch_size ** 2;
-  const pixels = g.input('pixel_values', 'float32', [...axes, numbers]);
-  const mask = g.input('pixel_attention_mask', 'int64', axes);
+/** Pictures that are filled up to the same number of patches. */
+interface PaddedPatches extends NaflexPatches {
+  /** int32 [rows, patches]: 0 for what fills up. */
+  padding: Value;
+}
+
+const ROWS = ['rows', 'patches'];
+
+/** Pictures that nothing is filled up in: those of one run have the same number of patches. */
+export function naflexInputs(g: GraphWriter, c: Siglip2Pictures): NaflexPatches {
+  return withShapes(g, g.input('pixel_values', 'float32', [...ROWS, patchNumbers(c)]));
+}
+
+function paddedInputs(g: GraphWriter, c: Siglip2Pictures): PaddedPatches {
+  const pixels = g.input('pixel_values', 'float32', [...ROWS, patchNumbers(c)]);
+  const mask = g.input('pixel_attention_mask', 'int64', ROWS);
+  const patches = withShapes(g, pixels);
+  return { ...patches, padding: g.node('Cast', [mask], { to: ELEMENTS.int32 }) };
+}
+
+const patchNumbers = (c: Siglip2Pictures): number => c.num_channels * c.patch_size ** 2;
+
+function withShapes(g: GraphWriter, pixels: Value): NaflexPatches {
   const shapes = g.input('spatial_shapes', 'int64', ['rows', 2]);
-  const [lines, columns] = g.nodes(
-    'Split',
-    [g.node('Cast', [shapes], { to: ELEMENTS.float32 }), g.ints([1, 1])],
-    {
-      ...{ outputs: 2, attributes: { axis: 1 } },
-    },
-  ) as [Value, Value];
-  return { pixels, padding: g.node('Cast', [mask], { to: ELEMENTS.int32 }), lines, columns };
+  const float = g.node('Cast', [shapes], { to: ELEMENTS.float32 });
+  const [lines, columns] = g.nodes('Split', [float, g.ints([1, 1])], {
+    ...{ outputs: 2, attributes: { axis: 1 } },
+  }) as [Value, Value];
+  return { pixels, shapes, lines, columns };
 }
 
 /**
@@ -81,7 +96,7 @@ function shares(g: GraphWriter, index: Value, count: Value, edge: number): Value
 }
 
 /** The table of positions as each picture's own grid has it; what fills up takes the first one. float32 [rows, patches, width] */
-function positions(g: GraphWriter, { pixels, lines, columns }: Patches, c: Pictures): Value {
+function positions(g: GraphWriter, { pixels, lines, columns }: NaflexPatches, c: Siglip2Pictures): Value {
   const width = c.hidden_size;
   const edge = Math.floor(Math.sqrt(c.num_patches));
   const count = g.node('Squeeze', [g.node('Shape', [pixels], { start: 1, end: 2 })]);
@@ -102,28 +117,33 @@ function positions(g: GraphWriter, { pixels, lines, columns }: Patches, c: Pictu
 }
 
 /** float32 [rows, patches, width] */
-function states(g: GraphWriter, patches: Patches, c: Pictures): Value {
-  const from = c.num_channels * c.patch_size ** 2;
+export function naflexStates(
+  g: GraphWriter,
+  patches: NaflexPatches & Partial<PaddedPatches>,
+  c: Siglip2Pictures,
+): Value {
   const tokens = linear(g, patches.pixels, 'vision_model.embeddings.patch_embedding', {
-    from,
-    to: c.hidden_size,
+    ...{ from: patchNumbers(c), to: c.hidden_size },
   });
   const embedded = g.node('Add', [tokens, positions(g, patches, c)]);
-  const x = towerLayers(g, embedded, c, { base: 'vision_model', padding: patches.padding });
+  const x = towerLayers(g, embedded, c, {
+    base: 'vision_model',
+    ...(patches.padding !== undefined && { padding: patches.padding }),
+  });
   return layerNorm(g, x, 'vision_model.post_layernorm', towerSizes(c));
 }
 
 function writeMatcher(g: GraphWriter, { text_config: text, vision_config: c }: Config): void {
-  const patches = patchInputs(g, c);
-  const found = probed(g, states(g, patches, c), c, patches.padding);
+  const patches = paddedInputs(g, c);
+  const found = probed(g, naflexStates(g, patches, c), c, patches.padding);
   const vectors = { pictures: found, texts: siglipTextVectors(g, text) };
   similarities(g, vectors, { width: c.hidden_size, bias: scalarWeight(g, 'logit_bias') });
 }
 
 /** Of the mean of all patches that are none of those that fill up. */
 function writeClassifier(g: GraphWriter, { vision_config: c, ...given }: Config): void {
-  const patches = patchInputs(g, c);
-  const mean = meanOfTokens(g, states(g, patches, c), patches.padding);
+  const patches = paddedInputs(g, c);
+  const mean = meanOfTokens(g, naflexStates(g, patches, c), patches.padding);
   const count = labelCount(given);
   const logits = labelScores(g, mean, { width: c.hidden_size, labels: count });
   g.output('logits', logits, 'float32', ['rows', count]);
@@ -142,11 +162,11 @@ export const siglip2 = defineFamily({
   },
 });
 
-const visionHeads: Family<Pictures>['heads'] = {
+const visionHeads: Family<Siglip2Pictures>['heads'] = {
   'image-features': {
     model: (g, c) => {
-      const patches = patchInputs(g, c);
-      const x = states(g, patches, c);
+      const patches = paddedInputs(g, c);
+      const x = naflexStates(g, patches, c);
       g.output('last_hidden_state', x, 'float32', ['rows', 'patches', c.hidden_size]);
       if (c.vision_use_head)
         g.output('pooler_output', probed(g, x, c, patches.padding), 'float32', ['rows', c.hidden_size]);
@@ -156,7 +176,7 @@ const visionHeads: Family<Pictures>['heads'] = {
 
 export const siglip2Vision = defineFamily({
   modelTypes: ['siglip2_vision_model'],
-  config: pictures,
+  config: siglip2Pictures,
   prefixes: [],
   parts: LONE_VISION_TOWER,
   heads: visionHeads,

@@ -15,9 +15,9 @@ export interface CanvasProcessor extends Edges {
 
 const EDGE = 384;
 /** Whose forms are still compared at once. */
-const MOST_TILES = 1024;
+export const MOST_TILES = 1024;
 
-interface Canvas {
+export interface Canvas {
   rows: number;
   columns: number;
 }
@@ -58,11 +58,15 @@ export function createCanvasProcessor(config: Json): CanvasProcessor {
   };
 }
 
+/** Fewest and most tiles of a canvas. */
+export interface CanvasLimits {
+  least: number;
+  most: number;
+  tile: Edges;
+}
+
 /** The canvas whose form is nearest to the picture's; of several the last one that is not twice as large as the picture. */
-function bestCanvas(
-  { height, width }: Edges,
-  { least, most, tile }: { least: number; most: number; tile: Edges },
-): Canvas {
+export function bestCanvas({ height, width }: Edges, { least, most, tile }: CanvasLimits): Canvas {
   const ratio = width / height;
   let best: Canvas = { rows: 1, columns: 1 };
   let difference = Infinity;
@@ -77,7 +81,7 @@ function bestCanvas(
 }
 
 /** All canvases of so many tiles, small ones first, and of those narrow ones first. */
-function canvases(least: number, most: number): Canvas[] {
+export function canvases(least: number, most: number): Canvas[] {
   const all: Canvas[] = [];
   for (let columns = 1; columns <= most; columns++)
     for (let rows = 1; rows * columns <= most; rows++)
@@ -85,7 +89,8 @@ function canvases(least: number, most: number): Canvas[] {
   return all.toSorted((a, b) => a.rows * a.columns - b.rows * b.columns);
 }
 
-function cut({ data, width, channels }: Picture, row: number, column: number, tile: Edges): Picture {
+/** One tile of a canvas. */
+export function cut({ data, width, channels }: Picture, row: number, column: number, tile: Edges): Picture {
   const part = new Uint8Array(tile.height * tile.width * channels);
   const line = tile.width * channels;
   for (let y = 0; y < tile.height; y++) {

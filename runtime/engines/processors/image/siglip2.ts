@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Steps } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
-import { levelTable } from './levels.js';
+import { levelTable, type LevelSettings } from './levels.js';
 import { resizeSteps } from './pillow-resize.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
 import type { Edges } from './sizes.js';
@@ -37,18 +37,28 @@ export function* siglip2Floats(given: Picture, settings: ProcessorSettings): Ste
   const exact = grid[0] * patch === picture.height && grid[1] * patch === picture.width;
   if (!exact || grid[0] * grid[1] > most)
     throw new RunError('unprocessable', `the picture is not of whole patches, ${most} of them at most`);
-  const { channels, data } = picture;
+  const values = yield* patchRows(picture, settings, { patch, rows: most });
+  return { values, height: most, width: values.length / most, patches: grid };
+}
+
+/** Numbers of each patch, pixel by pixel, line by line of patches: [rows, numbers], zeros behind the last patch. */
+export function* patchRows(
+  { data, width, height, channels }: Picture,
+  levels: LevelSettings,
+  { patch, rows }: { patch: number; rows: number },
+): Steps<Float32Array> {
   const row = patch * channels;
-  const values = new Float32Array(most * patch * row);
-  const tables = Array.from({ length: channels }, (_, channel) => levelTable(channel, settings));
+  const [lines, columns] = [Math.floor(height / patch), Math.floor(width / patch)];
+  const values = new Float32Array(rows * patch * row);
+  const tables = Array.from({ length: channels }, (_, channel) => levelTable(channel, levels));
   let at = 0;
-  for (let index = 0; index < grid[0] * grid[1]; index++) {
-    const [top, left] = [Math.floor(index / grid[1]) * patch, (index % grid[1]) * patch];
+  for (let index = 0; index < lines * columns; index++) {
+    const [top, left] = [Math.floor(index / columns) * patch, (index % columns) * patch];
     for (let y = top; y < top + patch; y++) {
-      const from = (y * picture.width + left) * channels;
+      const from = (y * width + left) * channels;
       for (let i = 0; i < row; i++) values[at++] = tables[i % channels]![data[from + i]!]!;
     }
     yield;
   }
-  return { values, height: most, width: patch * row, patches: grid };
+  return values;
 }

@@ -14,6 +14,7 @@ import { createAyaVisionFamily } from './aya-vision.js';
 import { createGemma3Family } from './gemma3.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
 import { createInternVlClips, createInternVlFamily } from './internvl.js';
+import { createLfm2VlFamily } from './lfm2-vl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlavaFamily, createLlavaSiglipFamily } from './llava.js';
 import { createPaliGemmaFamily } from './paligemma.js';
@@ -49,6 +50,7 @@ export const PROMPTS: {
     'qwen2-vl': createQwen2VlFamily,
     'paddleocr-vl': createPaddleOcrFamily,
     internvl: createInternVlFamily,
+    'lfm2-vl': createLfm2VlFamily,
   },
   audio: {
     'qwen2-audio': createQwen2AudioFamily,
