@@ -13,7 +13,11 @@ export interface ProjectorSizes {
 }
 
 /** Two layers that make features for a language model of what an encoder gives: `multi_modal_projector.linear_1` and `linear_2`. */
-export function projected(g: GraphWriter, seen: Value, { from, to, inner = to, act, bias }: ProjectorSizes): Value {
+export function projected(
+  g: GraphWriter,
+  seen: Value,
+  { from, to, inner = to, act, bias }: ProjectorSizes,
+): Value {
   const at = (name: string) => `multi_modal_projector.${name}`;
   const active = activation(g, linear(g, seen, at('linear_1'), { from, to: inner, bias }), act);
   return linear(g, active, at('linear_2'), { from: inner, to, bias });
