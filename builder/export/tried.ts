@@ -8,8 +8,17 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   aimv2_vision_model: {
     'image-features': true,
   },
+  altclip: {
+    'image-text-matching': true,
+  },
+  apertus1p5_text: {
+    'causal-lm': true,
+  },
   bit: {
     'image-classification': 'its graph computes otherwise than torch does',
+  },
+  'blenderbot-small': {
+    'causal-lm': true,
   },
   cvt: {
     'image-classification': true,
@@ -17,14 +26,44 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   flaubert: {
     'sequence-classification': true,
   },
+  flint: {
+    'causal-lm': true,
+  },
+  gpt_neox_japanese: {
+    'causal-lm': true,
+  },
+  kolibri1: {
+    'causal-lm': true,
+  },
+  lara_mini: {
+    'causal-lm': 'its cache holds more than keys and values',
+  },
+  lilt: {
+    'sequence-classification': true,
+  },
+  markuplm: {
+    'sequence-classification': true,
+  },
+  mlcd: {
+    'image-features': true,
+  },
   mlcd_vision_model: {
     'image-features': true,
+  },
+  molmo2_text: {
+    embedding: true,
   },
   mvp: {
     'masked-lm': true,
   },
+  nanochat: {
+    'causal-lm': true,
+  },
   nomic_bert: {
     'masked-lm': true,
+  },
+  'openai-gpt': {
+    'sequence-classification': true,
   },
   perceiver: {
     'masked-lm': true,
@@ -32,8 +71,17 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   roc_bert: {
     'masked-lm': true,
   },
+  tipsv2_text_model: {
+    embedding: true,
+  },
+  tipsv2_vision_model: {
+    'image-features': true,
+  },
   ultrabert: {
     'masked-lm': true,
+  },
+  xglm: {
+    'causal-lm': true,
   },
   xlm: {
     'sequence-classification': true,
