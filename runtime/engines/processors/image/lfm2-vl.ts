@@ -91,6 +91,8 @@ function rulesOf(config: Json): Rules {
   };
   const [patch, factor] = [count('encoder_patch_size', 16), count('downsample_factor', 2)];
   const [edge, most] = [count('tile_size', 512), count('max_image_tokens', 256)];
+  const tolerance = value<unknown>('max_pixels_tolerance', 2);
+  if (typeof tolerance !== 'number') throw refused('max_pixels_tolerance is no number');
   const splits = value('do_image_splitting', true);
   const limits = splits ? limitsOf(count('min_tiles', 2), count('max_tiles', 10), edge) : undefined;
   if (limits && edge % (patch * factor) !== 0)
@@ -99,7 +101,7 @@ function rulesOf(config: Json): Rules {
   const { resample = 2 } = checkTorchSettings({ resample: value('resample', 2) });
   return {
     ...{ patch, factor, edge, most, least: count('min_image_tokens', 64) },
-    tolerance: value('max_pixels_tolerance', 2),
+    tolerance,
     limits: limits && limits.most > 1 ? limits : undefined,
     thumbnail: value('use_thumbnail', true),
     resample: resample as number,

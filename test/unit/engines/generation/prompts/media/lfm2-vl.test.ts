@@ -59,6 +59,7 @@ test.each([
   [{ tile_size: 20 }, {}, 'tile_size'],
   [{ max_image_tokens: 0.5 }, {}, 'max_image_tokens'],
   [{ resample: 1 }, {}, 'resample'],
+  [{ max_pixels_tolerance: '2' }, {}, 'max_pixels_tolerance'],
   [{ encoder_patch_size: 8 }, {}, 'encoder_patch_size'],
   [{}, { downsample_factor: 4 }, 'downsample_factor'],
 ])('settings that Python fails with are refused by name: %j %j', (processing, config, name) => {
