@@ -26,13 +26,7 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   flaubert: {
     'sequence-classification': true,
   },
-  flint: {
-    'causal-lm': true,
-  },
   gpt_neox_japanese: {
-    'causal-lm': true,
-  },
-  kolibri1: {
     'causal-lm': true,
   },
   lara_mini: {
