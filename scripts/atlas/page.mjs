@@ -10,6 +10,7 @@ import { taskOf } from '../../dist/runtime/tasks/registry.js';
 import { trials } from './trials.mjs';
 
 const { transformers, tasks } = JSON.parse(readFileSync('scripts/atlas/classes.json', 'utf8'));
+const SIZES = JSON.parse(readFileSync('scripts/atlas/default-sizes.json', 'utf8'));
 
 /** Verdicts, in the order of the page. */
 const KINDS = {
@@ -91,6 +92,43 @@ function section({ task, found }) {
   return [`## ${task}`, '', ...lists, ''].join('\n');
 }
 
+const billions = (count) => (count / 1e9).toFixed(count < 1e8 ? 3 : 2);
+const gigabytes = (bytes) => (bytes / 1e9).toFixed(bytes < 1e8 ? 2 : 1);
+
+/** Some classes can't be made by their own defaults, or without timm. */
+const reasonOf = (type, { refused, error }) =>
+  refused?.replace(`default/${type} has`, 'it has') ?? (error && `Python: ${error.trim()}`) ?? 'not tried';
+
+/** What the plan says of written types at the size that their class has by default, by the first task of each. */
+function sizesSection(all) {
+  const written = new Map();
+  for (const { task, found } of all)
+    for (const { type, kind } of found)
+      if (kind === 'written' && !written.has(type))
+        written.set(type, { task, said: SIZES[task]?.[type] ?? {} });
+  const rows = [...written].sort(([a], [b]) => (a < b ? -1 : 1));
+  const served = rows.filter(([, { said }]) => said.bytes !== undefined);
+  const others = rows.filter(([, { said }]) => said.bytes === undefined);
+  return [
+    '## Sizes of the defaults',
+    '',
+    'Written types at the size that their class has by default, in 32 bits, as `scripts/atlas/default_checkpoints.py | scripts/atlas/default-sizes.mjs` found',
+    'it: names and shapes are those of the class, the numbers are left out. Memory is what the plan predicts for the server.',
+    '',
+    '| type | task | parameters (10^9) | weights (GB) | memory (GB) |',
+    '| --- | --- | --- | --- | --- |',
+    ...served.map(
+      ([type, { task, said }]) =>
+        `| ${type} | ${task} | ${billions(said.parameters)} | ${gigabytes(said.bytes)} | ${gigabytes(said.peakBytes)} |`,
+    ),
+    '',
+    'Not planned at those defaults:',
+    '',
+    ...others.map(([type, { task, said }]) => `- ${type} (${task}): ${reasonOf(type, said)}`),
+    '',
+  ];
+}
+
 export function atlasPage(notice) {
   const all = verdicts();
   const heads = ['task', 'types', ...Object.keys(KINDS)];
@@ -109,5 +147,6 @@ export function atlasPage(notice) {
     ...all.map(({ task, found }) => row(task, found)),
     '',
     ...all.map(section),
+    ...sizesSection(all),
   ].join('\n');
 }

@@ -21,6 +21,7 @@ import {
   towerLayers,
   towerSizes,
   towerStates,
+  LONE_TEXT_TOWER,
   LONE_VISION_TOWER,
 } from '../bases/vision/clip-towers.js';
 
@@ -187,5 +188,6 @@ export const clipText = defineFamily({
   modelTypes: ['clip_text_model'],
   config: textConfig,
   prefixes: [],
+  parts: LONE_TEXT_TOWER,
   heads: textHeads,
 });

@@ -144,3 +144,6 @@ export function scalarWeight(g: GraphWriter, name: string): Value {
 
 /** Names of a vision tower that is published alone: transformers 4 writes them below vision_model., transformers 5 without it. */
 export const LONE_VISION_TOWER = { 'vision_model.': ['vision_model.', ''] };
+
+/** The same of a text tower; with a projection beside it, it stays below text_model. */
+export const LONE_TEXT_TOWER = { 'text_model.': ['text_model.', ''] };

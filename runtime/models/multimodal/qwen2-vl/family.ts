@@ -28,7 +28,10 @@ const textConfig = z.object({
   ...windowConfig,
   ...usualSizes({ vocabulary: 152_064, width: 8192, inner: 29_568, layers: 80, heads: 64 }),
   num_key_value_heads: size.nullable().default(8),
-  head_dim: z.unknown().transform(() => undefined),
+  head_dim: z
+    .unknown()
+    .optional()
+    .transform(() => undefined),
   max_position_embeddings: rotaryConfig.max_position_embeddings.default(32_768),
   rms_norm_eps: epsilon.default(1e-5),
   rope_theta: z.number().positive().default(1e6),

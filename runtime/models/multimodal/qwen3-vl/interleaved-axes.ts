@@ -15,7 +15,7 @@ export function interleavedAxes(
   usual: readonly number[],
 ): number[] {
   const given = sections.safeParse(scaling?.['mrope_section'] ?? usual);
-  if (!scaling || !given.success)
+  if (!given.success)
     throw new GraphError('config.json: rope_scaling.mrope_section does not part frequencies in three');
   return Array.from({ length: count }, (_, i) => (i < given.data[i % 3]! * 3 ? i % 3 : 0));
 }
