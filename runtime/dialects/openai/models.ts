@@ -23,6 +23,14 @@ export const ENDPOINTS = {
 
 export type Endpoint = keyof typeof ENDPOINTS;
 
+/** Tasks whose bodies are as large as those of an endpoint may be: the prompt of a completion is a text, whatever else its model reads. */
+export const bodyTasks = (endpoint: Endpoint): readonly TaskId[] =>
+  endpoint === '/completions'
+    ? ENDPOINTS['/completions'].filter((task) => !isMediaChat(task))
+    : ENDPOINTS[endpoint];
+
+const isMediaChat = (task: TaskId): boolean => (MEDIA_CHATS as readonly TaskId[]).includes(task);
+
 const endpointsOf = (task: TaskId): Endpoint[] =>
   (Object.keys(ENDPOINTS) as Endpoint[]).filter((path) =>
     (ENDPOINTS[path] as readonly TaskId[]).includes(task),

@@ -10,7 +10,7 @@ import type { DialectRoute } from '../dialect.js';
 import type { AskedModel, DialectHost, TokenCounts } from '../host.js';
 import { completePrompts, streamChoices } from './choices.js';
 import { sendEvents } from './events.js';
-import { type Endpoint, ENDPOINTS } from './models.js';
+import { bodyTasks, type Endpoint } from './models.js';
 import type { TextRequest } from './text-answers.js';
 
 /** A text endpoint: reads the body, finds the model, checks the parameters, asks the model, answers in OpenAI's shape. */
@@ -20,7 +20,7 @@ export function textEndpoint<Answer extends { finish: FinishReason }>(
 ): DialectRoute['handle'] {
   return async ({ request, response, host }) => {
     const { json } = await readJsonBody(request, response, {
-      ...host.bodyOptions(ENDPOINTS[endpoint]),
+      ...host.bodyOptions(bodyTasks(endpoint)),
       pythonNumbers: endpoint === '/chat/completions',
     });
     const textRequest = read(json, host);
