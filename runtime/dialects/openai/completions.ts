@@ -61,7 +61,7 @@ export function readCompletion(json: unknown, host: DialectHost): TextRequest<Co
     model,
     bodies: prompts.map((one) => bodyOf(model, one, { params, echo: echo ?? false, add_special_tokens })),
     names: {
-      ...{ text: 'prompt', messages: 'prompt', prompt_token_ids: 'prompt' },
+      ...{ text: 'prompt', messages: 'prompt', prompt_token_ids: 'prompt', apply_chat_template: 'prompt' },
       ...{ num_return_sequences: 'n', max_new_tokens: 'max_tokens', min_new_tokens: 'min_tokens' },
       ...(given.prompt_logprobs == null ? { prompt_logprobs: 'logprobs' } : {}),
       ...FORMAT_NAMES,

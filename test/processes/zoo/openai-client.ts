@@ -270,7 +270,6 @@ export function openAiClient(zooOf: () => ZooGateway): void {
   test.each([
     ['chat', 'zoo/text-generation', '/models/v2/openai/v1/completions'],
     ['chat', 'zoo/fill-mask', '/models/v2/zoo/fill-mask'],
-    ['completions', 'zoo/image-text-to-text', '/models/v2/openai/v1/chat/completions'],
     ['completions', 'zoo/sentence-similarity', '/models/v2/openai/v1/embeddings'],
   ])('the %s endpoint names the right one for %s', async (endpoint, model, right) => {
     const error: unknown = await (
@@ -280,6 +279,12 @@ export function openAiClient(zooOf: () => ZooGateway): void {
     ).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BadRequestError);
     expect(error).toMatchObject({ param: 'model', message: expect.stringContaining(`ask POST ${right}`) });
+  });
+
+  test('a model whose every text is about a picture says so', async () => {
+    const asked = client.completions.create({ ...text, model: 'zoo/image-text-to-text' });
+    const message = expect.stringContaining('this model continues no text without a medium') as string;
+    await expect(asked).rejects.toMatchObject({ status: 422, param: 'prompt', message });
   });
 
   test('answers are what the interface’s own document says', async () => {
