@@ -11,9 +11,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { freePort } from '../scripts/testing/free-port.mjs';
 
 const CACHE = resolve('.cache/bench');
 
@@ -73,14 +73,6 @@ export function specOf(
     ...{ specVersion: 1, id: 'bench/model', revision: 'main', commit: '0'.repeat(40), task, engine },
     ...{ profile, dtype: dtype ?? 'fp32', graphs, files },
   };
-}
-
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((ready) => server.once('listening', ready));
-  const { port } = server.address();
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 const scratches = [];

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../lib.mjs';
+import { freePort } from '../../scripts/testing/free-port.mjs';
 
 /** @param models `{ id, task, url }` of each */
 export async function startGateway(models, { main = 'dist/gateway/main.js', env = {} } = {}) {

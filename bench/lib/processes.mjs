@@ -2,7 +2,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { freePort, pssOf } from '../lib.mjs';
+import { freePort } from '../../scripts/testing/free-port.mjs';
+import { pssOf } from '../lib.mjs';
 
 const CACHE = resolve('.cache/bench');
 

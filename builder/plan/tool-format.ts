@@ -1,5 +1,5 @@
 import type { ModelInfo } from '../../runtime/core/spec.js';
-import type { TaskId } from '../../runtime/core/task-ids.js';
+import { isMediaChat, type TaskId } from '../../runtime/core/task-ids.js';
 import type { ToolSupport } from '../../runtime/core/tools.js';
 import {
   createChatTemplate,
@@ -12,12 +12,6 @@ import { supportOf } from '../../runtime/engines/tool-calls/probe/probe.js';
 import type { ModelSource } from '../../runtime/store/source.js';
 import { parseObject } from './facts.js';
 
-const MEDIA_CHATS: ReadonlySet<TaskId> = new Set([
-  'image-text-to-text',
-  'audio-text-to-text',
-  'video-text-to-text',
-]);
-
 /**
  * How a model that chats writes calls of tools, found as the server finds it.
  * @returns undefined for tasks without chats, and where no template is found or it can't be read: the server says why
@@ -27,7 +21,7 @@ export async function toolFormat(
   info: ModelInfo,
   task: TaskId,
 ): Promise<ToolSupport | undefined> {
-  const media = MEDIA_CHATS.has(task);
+  const media = isMediaChat(task);
   if (!media && task !== 'chat' && task !== 'text-generation') return undefined;
   const config = parseObject('tokenizer_config.json', await source.readText(info, 'tokenizer_config.json'));
   const find = media ? findProcessorTemplate : findChatTemplate;

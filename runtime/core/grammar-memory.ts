@@ -1,9 +1,9 @@
-import type { TaskId } from './task-ids.js';
+import { MEDIA_CHATS, type TaskId } from './task-ids.js';
 
 /** Tasks whose answers may have to follow a format. */
 const TASKS: ReadonlySet<TaskId> = new Set<TaskId>([
   ...(['chat', 'text-generation', 'summarization', 'text2text-generation'] as const),
-  ...(['image-text-to-text', 'audio-text-to-text', 'video-text-to-text'] as const),
+  ...MEDIA_CHATS,
 ]);
 
 /** Its code, and grammars that are kept. */

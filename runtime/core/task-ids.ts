@@ -38,6 +38,15 @@ export const TASK_IDS = [
 
 export type TaskId = (typeof TASK_IDS)[number];
 
+/** Chats about media. */
+export const MEDIA_CHATS = [
+  'image-text-to-text',
+  'audio-text-to-text',
+  'video-text-to-text',
+] as const satisfies readonly TaskId[];
+
+export const isMediaChat = (task: TaskId): boolean => (MEDIA_CHATS as readonly TaskId[]).includes(task);
+
 export function isTaskId(name: string): name is TaskId {
   return (TASK_IDS as readonly string[]).includes(name);
 }

@@ -8,12 +8,12 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { PINNED } from '../../dist/builder/export/versions.js';
+import { freePort } from '../testing/free-port.mjs';
 import { differenceOf, withFiles } from './answers.mjs';
 import { RESULTS } from './trials.mjs';
 import { untriedPairs } from './untried.mjs';
@@ -54,14 +54,6 @@ async function tinyOf({ task, type }) {
   if (!existsSync(path.join(folder, 'cases.json')))
     return readFileSync(path.join(folder, 'problem.txt'), 'utf8').trim();
   return { folder, ...JSON.parse(readFileSync(path.join(folder, 'cases.json'), 'utf8')) };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
 }
 
 /** Serves a repository with the lane, and hands over what the builder says until then. */

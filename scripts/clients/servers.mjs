@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from '../testing/free-port.mjs';
 
 const run = promisify(execFile);
 
@@ -42,14 +42,6 @@ export const MODELS = {
   'automatic-speech-recognition': 'automatic-speech-recognition/whisper-en',
   'text-to-speech': 'text-to-speech/vits-mms',
 };
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
-}
 
 /** A model as `builder serve` starts it. @returns its address when it is ready */
 export async function serve(task, folder) {

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { RunError } from '../../core/errors.js';
-import type { TaskId } from '../../core/task-ids.js';
+import { MEDIA_CHATS, type TaskId } from '../../core/task-ids.js';
 import type { ServedModel } from '../host.js';
-import { MEDIA_CHATS } from './models.js';
 
 const MAX_PROMPTS = 128;
 

@@ -1,19 +1,16 @@
 import { RunError } from '../../core/errors.js';
-import type { TaskId } from '../../core/task-ids.js';
+import { MEDIA_CHATS, type TaskId } from '../../core/task-ids.js';
 import { sendJson } from '../../wire/respond.js';
 import type { DialectCall } from '../dialect.js';
 import type { DialectHost, ServedModel } from '../host.js';
 
-/** Chats about media; the prompts of completions are texts. */
-export const MEDIA_CHATS = ['image-text-to-text', 'audio-text-to-text', 'video-text-to-text'] as const;
+/** Tasks of texts alone that complete a prompt. */
+const WRITERS = ['text-generation', 'chat', 'text2text-generation', 'summarization', 'translation'] as const;
 
 /** OpenAI's endpoints, and the tasks that each of them serves. */
 export const ENDPOINTS = {
   '/chat/completions': ['chat', ...MEDIA_CHATS],
-  '/completions': [
-    ...(['text-generation', 'chat', 'text2text-generation', 'summarization', 'translation'] as const),
-    ...MEDIA_CHATS,
-  ],
+  '/completions': [...WRITERS, ...MEDIA_CHATS],
   '/embeddings': ['sentence-similarity', 'feature-extraction'],
   '/audio/transcriptions': ['automatic-speech-recognition'],
   '/audio/speech': ['text-to-speech', 'text-to-audio'],
@@ -25,11 +22,7 @@ export type Endpoint = keyof typeof ENDPOINTS;
 
 /** Tasks whose bodies are as large as those of an endpoint may be: the prompt of a completion is a text, whatever else its model reads. */
 export const bodyTasks = (endpoint: Endpoint): readonly TaskId[] =>
-  endpoint === '/completions'
-    ? ENDPOINTS['/completions'].filter((task) => !isMediaChat(task))
-    : ENDPOINTS[endpoint];
-
-const isMediaChat = (task: TaskId): boolean => (MEDIA_CHATS as readonly TaskId[]).includes(task);
+  endpoint === '/completions' ? WRITERS : ENDPOINTS[endpoint];
 
 const endpointsOf = (task: TaskId): Endpoint[] =>
   (Object.keys(ENDPOINTS) as Endpoint[]).filter((path) =>

@@ -3,7 +3,7 @@ import { roundHalfEven } from '../../../core/round-half-even.js';
 import { finish } from '../../../core/steps.js';
 import type { Picture } from '../../../media/picture.js';
 import type { Json } from '../../repository/model-folder.js';
-import { bestCanvas, type Canvas, canvases, type CanvasLimits, cut, MOST_TILES } from './got-ocr2.js';
+import { bestCanvas, type Canvas, canvases, type CanvasLimits, cut, MOST_TILES } from './canvas.js';
 import { HALVES, type LevelSettings, readLevels } from './levels.js';
 import { patchRows } from './siglip2.js';
 import type { Edges } from './sizes.js';
@@ -143,12 +143,11 @@ function requirePatches(patches: number, most: number): void {
 }
 
 /** Python's set has canvases of as many tiles in an order of its own, which would choose between those that are as near. */
-function requireOneForm({ height, width }: Edges, { rows, columns }: Canvas, limits: CanvasLimits): void {
+function requireOneForm({ height, width }: Edges, best: Canvas, limits: CanvasLimits): void {
   const apart = (canvas: Canvas) => Math.abs(width / height - canvas.columns / canvas.rows);
-  const tiles = rows * columns;
+  const tiles = best.rows * best.columns;
   const equal = canvases(limits.least, limits.most).filter(
-    (canvas) =>
-      canvas.rows * canvas.columns === tiles && apart(canvas) === Math.abs(width / height - columns / rows),
+    (canvas) => canvas.rows * canvas.columns === tiles && apart(canvas) === apart(best),
   );
   if (equal.length > 1)
     throw new RunError(
