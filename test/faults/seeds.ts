@@ -9,8 +9,8 @@ const FULL = process.env['FAULTS'] === 'full';
 /** Seeds of downloads. SCHEDULES=n tries so many. */
 const SCHEDULES = Number(process.env['SCHEDULES'] ?? (FULL ? 240 : 80));
 
-/** Changed inputs for each network. */
-export const ROUNDS = FULL ? 15 : 5;
+/** Changed inputs for each network. ROUNDS=n tries so many. */
+export const ROUNDS = Number(process.env['ROUNDS'] ?? (FULL ? 15 : 5));
 
 /** Below 2 ** 32, which is where seeds begin to repeat, with any number of networks. */
 const COMMIT_DIGITS = 7;
@@ -42,7 +42,7 @@ export function* networkSeeds(network: number): Generator<number> {
 }
 
 /** Of one network, where its first ones all came to the same end. */
-export const MOST_ROUNDS = 100;
+export const MOST_ROUNDS = Math.max(100, ROUNDS);
 
 /** The command that tries a seed again. */
 export const again = (seed: number): string => `SEED=${seed} npm run jest -- --selectProjects faults`;

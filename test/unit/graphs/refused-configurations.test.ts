@@ -19,6 +19,8 @@ async function write(name: string, changes: Record<string, unknown>): Promise<un
   return writeGraphs({ config, index, head: read(name, 'cases.json')['head'] as Head });
 }
 
+const RESNET = read('detr', 'config.json')['backbone_config'] as Record<string, unknown>;
+
 test.each([
   ['vit-states', { patch_size: 0 }, 'patch_size'],
   ['vit-states', { image_size: [32, 32, 32] }, 'image_size'],
@@ -35,6 +37,9 @@ test.each([
   ['detr', { position_embedding_type: 'learned' }, 'position_embedding_type'],
   ['detr', { d_model: 33 }, 'd_model'],
   ['detr', { backbone_config: { model_type: 'vit' } }, 'backbone_config'],
+  ['detr', { backbone_config: { ...RESNET, out_features: [] } }, 'no stage of the backbone'],
+  ['detr', { backbone_config: { ...RESNET, out_features: ['stage4'] } }, 'no such stage'],
+  ['detr', { use_timm_backbone: true, backbone_kwargs: { out_indices: [] } }, 'out_indices'],
   ['deformable-detr', { two_stage: true }, 'with_box_refine'],
   ['grounding-dino', { two_stage: false }, 'two_stage'],
   ['d-fine', { eval_idx: 0 }, 'eval_idx'],

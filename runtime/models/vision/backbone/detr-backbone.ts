@@ -12,7 +12,7 @@ export const backboneConfig = {
   backbone: z.string().nullish(),
   backbone_config: backbone.nullish(),
   backbone_kwargs: z
-    .object({ out_indices: z.array(z.int()).optional(), in_chans: z.int().optional() })
+    .object({ out_indices: z.array(z.int()).nonempty().optional(), in_chans: z.int().optional() })
     .strict()
     .nullish(),
   dilation: z.literal(false, 'dilated backbones are not known').nullish(),
