@@ -140,5 +140,5 @@ async function openLimits(
 ): Promise<RateLimits> {
   const options = { ...rate, concurrent };
   if (redisUrl === undefined) return createLimits(options);
-  return createLimits(options, await redisStore(redisUrl, options, (line) => logger.warn(line)));
+  return createLimits(options, await redisStore(redisUrl, (line) => logger.warn(line)));
 }

@@ -5,27 +5,29 @@ import { sendEnvelope } from '../../runtime/wire/respond.js';
 import { GatewayError } from '../errors.js';
 import { type Keys, newKey } from '../keys/key-store.js';
 import type { StoredKey } from '../keys/key-file.js';
+import { effectiveLimits, type OwnLimits, ownLimits, withLimits } from '../limits/own-limits.js';
 import type { GatewayMetrics } from '../records/metrics.js';
 import type { ReadBody } from './body.js';
 import { readFigures } from './figures.js';
-import type { KeyList } from './state.js';
+import type { KeyLimits, KeyList } from './state.js';
 
 export interface KeyParts {
   keys: Keys;
   metrics: GatewayMetrics;
-  /** Of every key. */
+  /** Of keys that have none for themselves. */
   limits: KeyList['limits'];
 }
 
-const creation = z.strictObject({ name: z.string().trim().min(1).max(200) });
+const creation = z.strictObject({ name: z.string().trim().min(1).max(200), limits: ownLimits.default({}) });
 
-/** Lists, creates and revokes the keys of callers. */
+/** Lists, creates and revokes the keys of callers, and sets their limits. */
 export function keyRoutes(parts: KeyParts, readBody: ReadBody): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/', async (_request, response) =>
     sendEnvelope(response, 200, { error: null, output: await listKeys(parts) }),
   );
   router.post('/', createKey(parts, readBody));
+  router.put('/:id/limits', setLimits(parts, readBody));
   router.delete('/:id', async ({ params }, response) => {
     await change(parts.keys, (keys) => without(keys, params['id']));
     sendEnvelope(response, 200, { error: null, output: { id: params['id'], revoked: true } });
@@ -38,8 +40,8 @@ async function listKeys({ keys, metrics, limits }: KeyParts): Promise<KeyList> {
   const calls = figures.sumBy('key_calls_total', 'key');
   const seconds = figures.sumBy('key_seconds_total', 'key');
   return {
-    keys: keys.list().map(({ id, name, created }) => ({
-      ...{ id, name, created },
+    keys: keys.list().map(({ id, name, created, limits: own }) => ({
+      ...{ id, name, created, own: own ?? {}, limits: limitsOf(limits, own) },
       calls: calls.get(id) ?? 0,
       seconds: seconds.get(id) ?? 0,
     })),
@@ -48,20 +50,44 @@ async function listKeys({ keys, metrics, limits }: KeyParts): Promise<KeyList> {
   };
 }
 
+function limitsOf(all: KeyList['limits'], own: OwnLimits | undefined): KeyLimits {
+  const { calls, seconds, concurrent } = effectiveLimits(
+    { ...all, concurrent: all.concurrent ?? undefined },
+    own,
+  );
+  return { calls, seconds, concurrent: concurrent ?? null };
+}
+
 /** The answer is the only one that holds the key itself. */
 function createKey({ keys }: KeyParts, readBody: ReadBody): RequestHandler {
   return async (request, response) => {
-    const { name } = await readBody(request, response, creation);
-    const { secret, record } = newKey(name, new Date());
+    const { name, limits } = await readBody(request, response, creation);
+    const { secret, record } = newKey(name, new Date(), limits);
     await change(keys, (known) => [...known, record]);
     sendEnvelope(response, 200, { error: null, output: { id: record.id, name, key: secret } });
   };
 }
 
+/** What the body leaves out is as the gateway's options say; the next call of the key counts by it. */
+function setLimits({ keys }: KeyParts, readBody: ReadBody): RequestHandler {
+  return async (request, response) => {
+    const id = String(request.params['id']);
+    const limits = await readBody(request, response, ownLimits);
+    await change(keys, (known) => {
+      requireKnown(known, id);
+      return known.map((key) => (key.id === id ? withLimits(key, limits) : key));
+    });
+    sendEnvelope(response, 200, { error: null, output: { id, limits } });
+  };
+}
+
 function without(keys: readonly StoredKey[], id: string): readonly StoredKey[] {
-  const remaining = keys.filter((key) => key.id !== id);
-  if (remaining.length === keys.length) throw new RunError('not_found', 'there is no key with this id');
-  return remaining;
+  requireKnown(keys, id);
+  return keys.filter((key) => key.id !== id);
+}
+
+function requireKnown(keys: readonly StoredKey[], id: string): void {
+  if (!keys.some((key) => key.id === id)) throw new RunError('not_found', 'there is no key with this id');
 }
 
 async function change(keys: Keys, changed: (keys: readonly StoredKey[]) => readonly StoredKey[]) {

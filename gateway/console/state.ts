@@ -91,10 +91,21 @@ export interface Sample {
   p95: number | null;
 }
 
+/** Calls in a time, and at once; null for any number. */
+export interface KeyLimits {
+  calls: number;
+  seconds: number;
+  concurrent: number | null;
+}
+
 export interface KeyState {
   id: string;
   name: string;
   created: string;
+  /** Set for this key alone. */
+  own: { rate?: { calls: number; seconds: number } | undefined; concurrent?: number | undefined };
+  /** Those that hold: its own, else those of all keys. */
+  limits: KeyLimits;
   /** Since this gateway started. */
   calls: number;
   seconds: number;
@@ -102,8 +113,8 @@ export interface KeyState {
 
 export interface KeyList {
   keys: KeyState[];
-  /** Of every key. */
-  limits: { calls: number; seconds: number; concurrent: number | null };
-  /** Whether keys can be created and revoked here. */
+  /** Of every key that has none for itself. */
+  limits: KeyLimits;
+  /** Whether keys can be changed here. */
   isFile: boolean;
 }

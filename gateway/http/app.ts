@@ -71,7 +71,7 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   app.route('/version').get(sendVersion).all(allowOnly('GET'));
   app.use(referenceRoutes());
   const models = Router({ caseSensitive: true, strict: true });
-  const authorized = requireKey(keys, limits);
+  const authorized = requireKey(keys, (key) => limits.enter(key.id, key.limits));
   // First, because its errors have another shape.
   const host = catalogHost(`${BASE}/openai`, parts);
   models.use('/openai', dialectRouter(openAi, { hostOf: () => host, authorize: authorized, logger }));
@@ -90,8 +90,11 @@ export function createGatewayApp(parts: AppParts): RequestListener {
   for (const dialect of DIALECTS.filter(({ oneModel }) => !oneModel))
     app.use(dialectRouter(dialect, { hostOf: () => all, authorize: authorized, logger }));
   const { containers } = parts;
-  if (containers)
-    app.use(CONTAINERS, containerRoutes({ ...containers, authorized: requireKey(keys, containers.limits) }));
+  if (containers) {
+    // Reports of containers are no calls to models: the limits of a single key are not for them.
+    const known = requireKey(keys, (key) => containers.limits.enter(key.id));
+    app.use(CONTAINERS, containerRoutes({ ...containers, authorized: known }));
+  }
   const handleError = errorHandler(logger);
   app.use(notFound, handleError);
   const routed = routeDirectly({

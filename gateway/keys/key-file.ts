@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { acquireLock, type Lock } from '../../runtime/store/lock.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';
 import { GatewayError, describeInvalidFile } from '../errors.js';
+import { ownLimits } from '../limits/own-limits.js';
 
 const key = z.strictObject({
   /** Public id, which operators use to name the key. */
@@ -13,6 +14,8 @@ const key = z.strictObject({
   /** Hex SHA-256 of the key. Keys are long and random, so a slow hash would add nothing. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   created: z.string(),
+  /** Of this key alone; absent for one that has the limits of all. */
+  limits: ownLimits.optional(),
 });
 
 const document = z.strictObject({ version: z.literal(1), keys: z.array(key) });

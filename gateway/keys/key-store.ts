@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { followFile } from '../follow-file.js';
+import { type OwnLimits, withLimits } from '../limits/own-limits.js';
 import { changeKeys, readKeys, type StoredKey } from './key-file.js';
 
 /** The known API keys. */
@@ -17,15 +18,15 @@ export function hashKey(secret: string): string {
 }
 
 /** Makes a key and its record. The key itself is stored nowhere. */
-export function newKey(name: string, now: Date): { secret: string; record: StoredKey } {
+export function newKey(name: string, now: Date, own: OwnLimits = {}): { secret: string; record: StoredKey } {
   const secret = `slw_${randomBytes(32).toString('base64url')}`;
-  const record = {
+  const record: StoredKey = {
     id: randomBytes(6).toString('hex'),
     name,
     hash: hashKey(secret),
     created: now.toISOString(),
   };
-  return { secret, record };
+  return { secret, record: withLimits(record, own) };
 }
 
 export function fixedKeys(records: readonly StoredKey[]): Keys {
@@ -35,9 +36,11 @@ export function fixedKeys(records: readonly StoredKey[]): Keys {
 
 /** A change of the key file while the gateway runs. */
 export interface KeyChange {
-  change: 'created' | 'revoked';
+  change: 'created' | 'revoked' | 'limits-set';
   id: string;
   name: string;
+  /** Those that it has for itself now. */
+  limits?: OwnLimits | undefined;
 }
 
 export interface KeyFileOptions {
@@ -45,7 +48,7 @@ export interface KeyFileOptions {
   onChange?: (change: KeyChange) => void;
 }
 
-/** Keys that follow their file: a revoked key stops working within seconds. */
+/** Keys that follow their file: a revoked key stops working within seconds, and changed limits hold. */
 export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFileOptions): Promise<Keys> {
   let records = await readKeys(file);
   if (records.length === 0)
@@ -57,6 +60,7 @@ export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFi
     keys = fixedKeys(records);
     for (const key of without(records, before)) onChange({ change: 'created', ...key });
     for (const key of without(before, records)) onChange({ change: 'revoked', ...key });
+    for (const key of otherLimits(records, before)) onChange({ change: 'limits-set', ...key });
   };
   let tail = Promise.resolve();
   // One after the other: two at once would tell each change twice.
@@ -74,7 +78,24 @@ export async function fileKeys(file: string, { log, onChange = () => {} }: KeyFi
 }
 
 /** The keys that are not among the others, by id and hash. */
-function without(keys: readonly StoredKey[], others: readonly StoredKey[]): Pick<StoredKey, 'id' | 'name'>[] {
+function without(keys: readonly StoredKey[], others: readonly StoredKey[]): Omit<KeyChange, 'change'>[] {
   const known = new Set(others.map(({ id, hash }) => `${id} ${hash}`));
-  return keys.filter(({ id, hash }) => !known.has(`${id} ${hash}`)).map(({ id, name }) => ({ id, name }));
+  return keys.filter(({ id, hash }) => !known.has(`${id} ${hash}`)).map(told);
 }
+
+/** The keys that were there before with other limits. */
+function otherLimits(keys: readonly StoredKey[], before: readonly StoredKey[]) {
+  const known = new Map(before.map(({ id, hash, limits }) => [`${id} ${hash}`, JSON.stringify(limits)]));
+  return keys
+    .filter(({ id, hash, limits }) => {
+      const name = `${id} ${hash}`;
+      return known.has(name) && known.get(name) !== JSON.stringify(limits);
+    })
+    .map(told);
+}
+
+/** What may be told of a key: never its hash. */
+const told = ({ id, name, limits }: StoredKey): Omit<KeyChange, 'change'> => ({
+  ...{ id, name },
+  ...(limits && { limits }),
+});

@@ -9,6 +9,11 @@ export interface Bucket {
   seconds: number;
 }
 
+export interface LimitOptions extends Bucket {
+  /** Most concurrent calls of one key; unlimited when absent. */
+  concurrent?: number | undefined;
+}
+
 export interface TakeResult {
   /** Milliseconds until a token is available; 0 when one was taken. */
   waitMs: number;

@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { RunError } from '../../runtime/core/errors.js';
-import type { Bucket, TakeResult } from './bucket.js';
+import type { LimitOptions, TakeResult } from './bucket.js';
+import { effectiveLimits, type OwnLimits } from './own-limits.js';
 import { type LimitStore, memoryStore } from './store.js';
-
-export interface LimitOptions extends Bucket {
-  /** Most concurrent calls of one key; unlimited when absent. */
-  concurrent?: number | undefined;
-}
 
 export interface RateLimits {
   /**
    * Counts one call of a key.
+   * @param own limits of this key, in place of those of all; what has changed since the last call counts from this one on
    * @throws RunError `rate_limited`
    */
-  enter(keyId: string): Promise<CallReservation>;
+  enter(keyId: string, own?: OwnLimits): Promise<CallReservation>;
   /** Running calls of all keys. */
   activeCalls(): number;
   close(): void;
@@ -29,8 +26,7 @@ export interface CallReservation {
 }
 
 /** Limits per key: a token bucket, and the number of concurrent calls. */
-export function createLimits(options: LimitOptions, store: LimitStore = memoryStore(options)): RateLimits {
-  const { calls, concurrent = Infinity } = options;
+export function createLimits(options: LimitOptions, store: LimitStore = memoryStore()): RateLimits {
   const activeByKey = new Map<string, number>();
   const leave = (keyId: string, callId: string) => {
     const remaining = activeByKey.get(keyId)! - 1;
@@ -38,23 +34,24 @@ export function createLimits(options: LimitOptions, store: LimitStore = memorySt
     else activeByKey.set(keyId, remaining);
     store.end(keyId, callId);
   };
-  async function take(keyId: string, callId: string): Promise<TakeResult> {
+  async function take(keyId: string, callId: string, rule: LimitOptions): Promise<TakeResult> {
     try {
-      return await store.take(keyId, callId);
+      return await store.take(keyId, callId, rule);
     } catch (error) {
       leave(keyId, callId);
       throw error;
     }
   }
   return {
-    async enter(keyId) {
+    async enter(keyId, own) {
+      const rule = effectiveLimits(options, own);
       const active = activeByKey.get(keyId) ?? 0;
-      if (active >= concurrent) throw rateLimited(1000);
+      if (active >= (rule.concurrent ?? Infinity)) throw rateLimited(1000);
       const callId = randomUUID();
       // Counted before the store answers, because calls arrive concurrently.
       activeByKey.set(keyId, active + 1);
-      const { waitMs, remaining } = await take(keyId, callId);
-      if (waitMs === 0) return { remaining, limit: calls, release: () => leave(keyId, callId) };
+      const { waitMs, remaining } = await take(keyId, callId, rule);
+      if (waitMs === 0) return { remaining, limit: rule.calls, release: () => leave(keyId, callId) };
       leave(keyId, callId);
       throw rateLimited(waitMs);
     },

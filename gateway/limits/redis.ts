@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { GatewayError } from '../errors.js';
-import type { TakeResult } from './bucket.js';
-import type { LimitOptions } from './limits.js';
+import type { LimitOptions, TakeResult } from './bucket.js';
 import { KEEP_CALLS, TAKE_TOKEN } from './scripts.js';
-import { type LimitStore, memoryStore } from './store.js';
+import { bucketName, type LimitStore, memoryStore } from './store.js';
 
 /** Timeout of a command. A caller waits for it. */
 const COMMAND_TIMEOUT_MS = 500;
@@ -29,39 +28,39 @@ declare module 'ioredis' {
  * @param url e.g. `redis://:password@host:6379/0`; a secret, never logged
  * @throws GatewayError for an invalid address
  */
-export async function redisStore(
-  url: string,
-  options: LimitOptions,
-  log: (line: string) => void,
-): Promise<LimitStore> {
+export async function redisStore(url: string, log: (line: string) => void): Promise<LimitStore> {
   const redis = await connect(url);
-  const local = memoryStore(options);
+  const local = memoryStore();
   const link = watchLink(log);
   redis.on('error', link.failed);
-  const calls = trackCalls(redis, link, options.concurrent);
+  const calls = trackCalls(redis, link);
 
-  async function takeShared(keyId: string, callId: string): Promise<TakeResult> {
+  async function takeShared(keyId: string, callId: string, rule: LimitOptions): Promise<TakeResult> {
     try {
-      const { calls: capacity, seconds, concurrent = 0 } = options;
-      const rule = [capacity, (seconds * 1000) / capacity, concurrent];
-      const [remaining, waitMs] = await redis.takeToken(...keysOf(keyId), ...rule, callId, LEASE_MS);
+      const { calls: capacity, seconds, concurrent = 0 } = rule;
+      const numbers = [capacity, (seconds * 1000) / capacity, concurrent];
+      const [remaining, waitMs] = await redis.takeToken(
+        ...([bucketOf(keyId, rule), callsOf(keyId)] as const),
+        ...numbers,
+        ...[callId, LEASE_MS],
+      );
       link.succeeded();
-      if (waitMs === 0) calls.begin(keyId, callId);
+      if (waitMs === 0) calls.begin(keyId, callId, rule);
       return { remaining, waitMs };
     } catch (error) {
       link.failed(error as Error);
-      return takeLocal(keyId, callId);
+      return takeLocal(keyId, callId, rule);
     }
   }
 
-  function takeLocal(keyId: string, callId: string): TakeResult | Promise<TakeResult> {
-    const taken = local.take(keyId, callId);
-    calls.begin(keyId, callId);
+  function takeLocal(keyId: string, callId: string, rule: LimitOptions): TakeResult | Promise<TakeResult> {
+    const taken = local.take(keyId, callId, rule);
+    calls.begin(keyId, callId, rule);
     return taken;
   }
 
   return {
-    take: (keyId, callId) => (link.isUsable() ? takeShared(keyId, callId) : takeLocal(keyId, callId)),
+    take: (keyId, callId, rule) => (link.isUsable() ? takeShared : takeLocal)(keyId, callId, rule),
     end: calls.end,
     close() {
       calls.close();
@@ -86,9 +85,9 @@ async function connect(url: string): Promise<Redis> {
 }
 
 /** The braces keep both keys on one node of a Redis cluster. */
-function keysOf(keyId: string): [bucket: string, calls: string] {
-  return [`slipway:{${keyId}}:bucket`, `slipway:{${keyId}}:calls`];
-}
+const bucketOf = (keyId: string, rule: LimitOptions) => `slipway:{${keyId}}:bucket:${bucketName(rule)}`;
+
+const callsOf = (keyId: string) => `slipway:{${keyId}}:calls`;
 
 interface Link {
   /** False while Redis is not reachable, except for one call per `PAUSE_MS`. */
@@ -122,16 +121,16 @@ function watchLink(log: (line: string) => void): Link {
 }
 
 /** Renews this gateway's running calls in Redis, for the limit on concurrent calls across gateways. */
-function trackCalls(redis: Redis, link: Link, concurrent: number | undefined) {
+function trackCalls(redis: Redis, link: Link) {
   const live = new Map<string, Set<string>>();
   const renew = () => {
     if (!link.isUsable()) return;
     for (const [keyId, callIds] of live)
-      redis.keepCalls(keysOf(keyId)[1], LEASE_MS, ...callIds).then(link.succeeded, link.failed);
+      redis.keepCalls(callsOf(keyId), LEASE_MS, ...callIds).then(link.succeeded, link.failed);
   };
-  const timer = concurrent === undefined ? undefined : setInterval(renew, LEASE_MS / 3).unref();
+  const timer = setInterval(renew, LEASE_MS / 3).unref();
   return {
-    begin(keyId: string, callId: string): void {
+    begin(keyId: string, callId: string, { concurrent }: LimitOptions): void {
       if (concurrent === undefined) return;
       live.set(keyId, (live.get(keyId) ?? new Set()).add(callId));
     },
@@ -140,7 +139,7 @@ function trackCalls(redis: Redis, link: Link, concurrent: number | undefined) {
       if (!callIds?.delete(callId)) return;
       if (callIds.size === 0) live.delete(keyId);
       // If Redis can't be reached, the entry expires.
-      redis.zrem(keysOf(keyId)[1], callId).catch(link.failed);
+      redis.zrem(callsOf(keyId), callId).catch(link.failed);
     },
     close: () => clearInterval(timer),
   };

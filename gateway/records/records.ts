@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Logger } from '../../runtime/log.js';
 import { type AuditLog, openAuditLog } from '../audit/audit-log.js';
 import { createRefusals } from '../audit/refusals.js';
+import { limitFacts } from '../limits/own-limits.js';
 import type { KeyChange } from '../keys/key-store.js';
 import { recordLater } from '../../runtime/core/outbox.js';
 import { VERSION } from '../package.js';
@@ -64,7 +65,8 @@ export async function openRecords(
   return {
     call: calls.put,
     model: ({ event, modelId, reason }) => log?.write({ event: `model-${event}`, model: modelId, reason }),
-    keys: ({ change, id, name }) => log?.write({ event: `key-${change}`, key: id, name }),
+    keys: ({ change, id, name, limits }) =>
+      log?.write({ event: `key-${change}`, key: id, name, ...limitFacts(limits) }),
     report(keyId, runs) {
       for (const row of sumReports(keyId, runs)) addUsage(row);
     },

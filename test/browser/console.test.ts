@@ -74,7 +74,7 @@ describeWithBrowser('the console', () => {
   test('a key is made, shown once, used and revoked', async () => {
     const { page, faults, call } = await open();
     await enter(page);
-    await page.fill('.new-key input', 'the shop');
+    await page.fill('.new-key > input', 'the shop');
     await page.click('text=Create a key');
     const key = await page.innerText('.secret');
     expect((await call('org/name', key)).status).toBe(200);
@@ -84,6 +84,31 @@ describeWithBrowser('the console', () => {
     await page.waitForFunction(() => document.querySelectorAll('.key').length === 1);
     expect((await call('org/name', key)).status).toBe(401);
     expect(await page.content()).not.toContain(key);
+    expect(faults).toEqual([]);
+  });
+
+  test('a key gets limits of its own, and those of all again', async () => {
+    const { page, faults, call } = await open();
+    await enter(page);
+    await page.fill('.new-key > input', 'the trial');
+    await page.fill('.new-key label:has-text("calls") input', '1');
+    await page.fill('.new-key label:has-text("in seconds") input', '3600');
+    await page.click('text=Create a key');
+    const key = await page.innerText('.secret');
+    const row = page.locator('.key:has-text("the trial")');
+    await row.locator('text=1 call in 1 h').waitFor();
+    expect([(await call('org/name', key)).status, (await call('org/name', key)).status]).toEqual([200, 429]);
+    await page.click('[aria-label="Limits of the trial"]');
+    await row.locator('label:has-text("calls") input').fill('50');
+    await row.locator('label:has-text("at once") input').fill('3');
+    expect(await barriers(page)).toEqual([]);
+    await row.locator('text=Set').click();
+    await row.locator('text=50 calls in 1 h, 3 at once').waitFor();
+    expect((await call('org/name', key)).status).toBe(200);
+    await page.click('[aria-label="Limits of the trial"]');
+    await row.locator('text=As for all keys').click();
+    await row.locator('text=600 calls in 60 s').waitFor();
+    expect(await row.locator('.badge').count()).toBe(0);
     expect(faults).toEqual([]);
   });
 

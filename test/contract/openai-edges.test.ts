@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import OpenAI, { type APIError, RateLimitError } from 'openai';
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
-import type { LimitOptions } from '../../gateway/limits/limits.js';
+import type { LimitOptions } from '../../gateway/limits/bucket.js';
 import { closeServers, gateway, JSON_TYPE, secret as KEY } from '../fakes/gateway.js';
 import { waitFor } from '../fakes/server.js';
 

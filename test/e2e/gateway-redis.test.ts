@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLimits, type LimitOptions, type RateLimits } from '../../gateway/limits/limits.js';
+import type { LimitOptions } from '../../gateway/limits/bucket.js';
+import { createLimits, type RateLimits } from '../../gateway/limits/limits.js';
+import type { OwnLimits } from '../../gateway/limits/own-limits.js';
 import { redisStore } from '../../gateway/limits/redis.js';
 import { closeServers, gateway, JSON_TYPE, record, secret } from '../fakes/gateway.js';
 import { freePort, ROOT, waitFor } from '../fakes/server.js';
@@ -61,7 +63,7 @@ beforeEach(() => void lines.splice(0));
 /** A gateway that counts in the one Redis. */
 async function withRedis(options: LimitOptions, container?: RequestListener) {
   const url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
-  const limits = createLimits(options, await redisStore(url, options, (line) => lines.push(line)));
+  const limits = createLimits(options, await redisStore(url, (line) => lines.push(line)));
   opened.push(limits);
   return gateway({ parts: { limits }, ...(container ? { container } : {}) });
 }
@@ -130,6 +132,29 @@ redisTest(
   },
 );
 
+redisTest(`limits of one key hold over both, and count when they are changed${why}`, async () => {
+  const rule = { calls: 1000, seconds: 60 };
+  const url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
+  const stores = [await redisStore(url, () => {}), await redisStore(url, () => {})];
+  const gateways = stores.map((store) => createLimits(rule, store));
+  opened.push(...gateways);
+  const enter = (n: number, own?: OwnLimits) =>
+    gateways[n]!.enter('a', own).then(
+      ({ limit, remaining, release }) => ({ limit, remaining, release }),
+      ({ code }: { code: string }) => ({ code, release: () => {} }),
+    );
+  const own: OwnLimits = { rate: { calls: 3, seconds: 3600 }, concurrent: 2 };
+  const held = [await enter(0, own), await enter(1, own)];
+  expect(held).toMatchObject([{ limit: 3, remaining: 2 }, { remaining: 1 }]);
+  expect(await enter(0, own)).toMatchObject({ code: 'rate_limited' });
+  const more = await enter(1, { ...own, concurrent: 3 });
+  expect(more).toMatchObject({ limit: 3, remaining: 0 });
+  for (const { release } of [...held, more]) release();
+  expect(await enter(0, own)).toMatchObject({ code: 'rate_limited' });
+  expect(await enter(1, { rate: { calls: 4, seconds: 60 } })).toMatchObject({ limit: 4, remaining: 3 });
+  expect(await enter(0)).toMatchObject({ limit: 1000, remaining: 999 });
+});
+
 redisTest(`a Redis that hangs holds nobody up for long${why}`, async () => {
   const rule = { calls: 1000, seconds: 1, concurrent: 100 };
   const base = await withRedis(rule);
@@ -144,13 +169,10 @@ redisTest(`a Redis that hangs holds nobody up for long${why}`, async () => {
 });
 
 redisTest(`an address that is none is told without its password${why}`, async () => {
-  const options = { calls: 1, seconds: 1 };
-  await expect(redisStore(`http://:${PASSWORD}@x`, options, () => {})).rejects.toThrow(
-    /^REDIS_URL is no address/,
-  );
-  await redisStore(`redis://:wrong-${PASSWORD}@127.0.0.1:${port}`, options, (line) => lines.push(line)).then(
+  await expect(redisStore(`http://:${PASSWORD}@x`, () => {})).rejects.toThrow(/^REDIS_URL is no address/);
+  await redisStore(`redis://:wrong-${PASSWORD}@127.0.0.1:${port}`, (line) => lines.push(line)).then(
     async (store) => {
-      expect(await store.take(record.id, 'call')).toMatchObject({ waitMs: 0 });
+      expect(await store.take(record.id, 'call', { calls: 1, seconds: 1 })).toMatchObject({ waitMs: 0 });
       store.close();
     },
   );

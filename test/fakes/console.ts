@@ -37,6 +37,8 @@ export interface GivenConsole {
   playground?: { port: number; path: string } | null;
 }
 
+const LIMITS = { calls: 600, seconds: 60 };
+
 const answering: RequestListener = (request, response) => {
   request.resume();
   response.setHeader('Content-Type', JSON_TYPE);
@@ -51,7 +53,8 @@ export async function consoleGateway(given: GivenConsole = {}) {
     ...{ addresses: [], figures: 'given' as const, ...model },
   }));
   const catalog = { ...fixedCatalog(entries), ...given.catalog };
-  const keys = given.keyNames === null ? fixedKeys([record]) : await keyFile(given.keyNames ?? []);
+  const keysFile = given.keyNames === null ? undefined : await keyFile(given.keyNames ?? []);
+  const keys = keysFile === undefined ? fixedKeys([record]) : await fileKeys(keysFile, { log: () => {} });
   const incidents = createIncidents();
   const launcher = fakeServers(await started(createServer(container)), failures);
   const upstream = countWaiting(pool(launcher, { onEvent: incidents.model }));
@@ -65,16 +68,18 @@ export async function consoleGateway(given: GivenConsole = {}) {
     if (row) metrics.addUsage(row);
     incidents.call(call);
   };
-  const base = await gateway({ parts: { catalog, upstream, keys, onCall } });
+  const base = await gateway({ limits: LIMITS, parts: { catalog, upstream, keys, onCall } });
   const page = createConsole({
     ...{ catalog, upstream, keys, metrics, incidents, playground, isLocal, startMs: 5000 },
     ...{ key: CONSOLE_KEY, folder: CONSOLE_PAGE, logger: createLogger('json', 'silent'), everyMs: 20 },
-    limits: { calls: 600, seconds: 60, concurrent: null },
+    limits: { ...LIMITS, concurrent: null },
   });
   const address = await started(createHttpServer(page.app));
   const admin = await started(createServer(adminApp(metrics)));
   return {
     address,
+    /** Of the keys; undefined without one. */
+    keysFile,
     listeners: page.listeners,
     call: (id: string, key = secret) =>
       fetch(`${base}/${id}`, {
@@ -110,7 +115,7 @@ async function keyFile(names: readonly string[]) {
     ...{ id: `named-${i}`, name, hash: hashKey(name), created: new Date(0).toISOString() },
   }));
   await writeFile(file, JSON.stringify({ version: 1, keys: [record, ...named] }));
-  return fileKeys(file, { log: () => {} });
+  return file;
 }
 
 export interface Asking {

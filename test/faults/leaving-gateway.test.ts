@@ -57,13 +57,13 @@ function model() {
 
 /** As Redis: it answers later. */
 function slowStore(): LimitStore {
-  const store = memoryStore({ calls: 1e9, seconds: 1 });
+  const store = memoryStore();
   return {
     ...store,
-    async take(keyId, callId) {
+    async take(keyId, callId, rule) {
       await turn();
       await turn();
-      return store.take(keyId, callId);
+      return store.take(keyId, callId, rule);
     },
   };
 }

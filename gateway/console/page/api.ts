@@ -5,7 +5,11 @@ import type { ConsoleState } from '../state.js';
 const HEADERS = { 'X-Slipway-Console': '1', 'Content-Type': 'application/json' };
 
 /** Asks the console. @throws Error with what it says */
-export async function ask<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
+export async function ask<T>(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<T> {
   const response = await fetch(path, {
     ...{ method, headers: HEADERS, credentials: 'same-origin' },
     ...(body && { body: JSON.stringify(body) }),

@@ -17,6 +17,13 @@ export function duration(seconds: number | null): string {
   return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
 }
 
+/** A time that somebody chose: `60 s`, `15 min`, `2 h`. */
+export function span(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds % 3600 === 0) return `${seconds / 3600} h`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${count(seconds)} s`;
+}
+
 export const count = (amount: number): string => amount.toLocaleString('en');
 
 /** Billions of parameters as `110M`, `7B`. */

@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { KeyList, KeyState } from '../state.js';
+import type { KeyLimits, KeyList, KeyState } from '../state.js';
 import { ask } from './api.js';
-import { count, duration, plural, time } from './format.js';
+import { type KeyActions, KeyRow } from './key-row.js';
+import { LimitFields, limitsOf, limitsText, NO_LIMITS } from './limit-fields.js';
 import { Problem } from './problem.js';
 import { useAction } from './use-action.js';
 
 /** Usage grows while the page is open. */
 const EVERY_MS = 5000;
 
-/** The keys of callers: what they have used; create and revoke. */
+/** The keys of callers: what they have used, and their limits; create, set limits, revoke. */
 export function Keys() {
   const [list, setList] = useState<KeyList>();
   const [made, setMade] = useState<{ name: string; key: string }>();
@@ -20,42 +21,47 @@ export function Keys() {
     const timer = window.setInterval(() => void load().catch(() => {}), EVERY_MS);
     return () => window.clearInterval(timer);
   }, []);
-  const create = (name: string) =>
-    act.run(async () => {
-      setMade(await ask<{ name: string; key: string }>('POST', 'api/keys', { name }));
+  /** @returns whether it was done */
+  const change = async (work: () => Promise<unknown>) => {
+    let isDone = false;
+    await act.run(async () => {
+      await work();
+      isDone = true;
       await load();
     });
-  const revoke = (id: string) =>
-    act.run(async () => {
-      await ask('DELETE', `api/keys/${encodeURIComponent(id)}`);
-      await load();
-    });
+    return isDone;
+  };
+  const create = (name: string, limits: KeyState['own']) =>
+    change(async () =>
+      setMade(await ask<{ name: string; key: string }>('POST', 'api/keys', { name, limits })),
+    );
+  const pathOf = (id: string) => `api/keys/${encodeURIComponent(id)}`;
+  const actions: KeyActions = {
+    isBusy: act.isBusy,
+    revoke: async (id) => void (await change(() => ask('DELETE', pathOf(id)))),
+    setLimits: (id, limits) => change(() => ask('PUT', `${pathOf(id)}/limits`, limits)),
+  };
   return (
     <section aria-labelledby="keys" class="panel">
       <div class="head">
         <h2 id="keys">Keys</h2>
-        {list && <p class="note">{limitsText(list.limits)}</p>}
+        {list && <p class="note">all keys: {limitsText(list.limits)}</p>}
       </div>
       <Problem text={act.problem} />
       {made && <Secret name={made.name} secret={made.key} onDone={() => setMade(undefined)} />}
       {list && (
         <ul class="list">
           {list.keys.map((key) => (
-            <KeyRow key={key.id} row={key} isBusy={act.isBusy} onRevoke={list.isFile ? revoke : undefined} />
+            <KeyRow key={key.id} row={key} all={list.limits} actions={list.isFile ? actions : undefined} />
           ))}
         </ul>
       )}
-      {list?.isFile && <KeyForm isBusy={act.isBusy} onCreate={create} />}
+      {list?.isFile && <KeyForm all={list.limits} isBusy={act.isBusy} onCreate={create} />}
       {list?.isFile === false && (
         <p class="note">This gateway has no file of keys; start it with --keys to create and revoke them.</p>
       )}
     </section>
   );
-}
-
-function limitsText({ calls, seconds, concurrent }: KeyList['limits']): string {
-  const rate = `each key: ${count(calls)} calls in ${duration(seconds)}`;
-  return concurrent === null ? rate : `${rate}, ${count(concurrent)} at once`;
 }
 
 function Secret({ name, secret, onDone }: { name: string; secret: string; onDone(): void }) {
@@ -77,55 +83,27 @@ function Secret({ name, secret, onDone }: { name: string; secret: string; onDone
   );
 }
 
-function KeyRow({
-  row,
-  isBusy,
-  onRevoke,
-}: {
-  row: KeyState;
+interface FormProps {
+  all: KeyLimits;
   isBusy: boolean;
-  onRevoke: ((id: string) => void) | undefined;
-}) {
-  const [isAsking, setAsking] = useState(false);
-  const { id, name, created, calls, seconds } = row;
-  return (
-    <li class="key">
-      <div class="name">
-        <strong>{name || 'no name'}</strong> <code>{id}</code>
-      </div>
-      <span class="note">
-        {plural(calls, 'call')}, {duration(seconds)} of models; created {time(created)}
-      </span>
-      {onRevoke && (
-        <div class="row actions">
-          {isAsking ? (
-            <>
-              <button type="button" class="danger" disabled={isBusy} onClick={() => onRevoke(id)}>
-                Revoke for good
-              </button>
-              <button type="button" onClick={() => setAsking(false)}>
-                Keep
-              </button>
-            </>
-          ) : (
-            <button type="button" aria-label={`Revoke ${name || id}`} onClick={() => setAsking(true)}>
-              Revoke
-            </button>
-          )}
-        </div>
-      )}
-    </li>
-  );
+  onCreate(name: string, limits: KeyState['own']): Promise<boolean>;
 }
 
-function KeyForm({ isBusy, onCreate }: { isBusy: boolean; onCreate(name: string): Promise<void> }) {
+function KeyForm({ all, isBusy, onCreate }: FormProps) {
   const [name, setName] = useState('');
+  const [texts, setTexts] = useState(NO_LIMITS);
+  const create = async () => {
+    if (!(await onCreate(name, limitsOf(texts)))) return;
+    setName('');
+    setTexts(NO_LIMITS);
+  };
   return (
     <form
-      class="row new-key"
+      class="limits new-key"
+      aria-label="New key"
       onSubmit={(event) => {
         event.preventDefault();
-        void onCreate(name).then(() => setName(''));
+        void create();
       }}
     >
       <input
@@ -136,6 +114,7 @@ function KeyForm({ isBusy, onCreate }: { isBusy: boolean; onCreate(name: string)
         value={name}
         onInput={({ currentTarget }) => setName(currentTarget.value)}
       />
+      <LimitFields texts={texts} all={all} onChange={setTexts} />
       <button type="submit" class="main" disabled={isBusy || name.trim() === ''}>
         Create a key
       </button>

@@ -69,9 +69,13 @@ test('keys that come and go while the gateway runs are told by their ids', async
   const keys = await fileKeys(file, { log: () => {}, onChange: (change) => changes.push(change) });
   await changeKeys(file, () => [two.record]);
   await waitFor(() => changes.length === 2);
+  await changeKeys(file, ([key]) => [{ ...key!, limits: { concurrent: 2 } }]);
+  await waitFor(() => changes.length === 3);
+  expect(keys.find(two.secret)!.limits).toEqual({ concurrent: 2 });
   keys.close();
   expect(changes).toEqual([
     { change: 'created', id: two.record.id, name: 'two' },
     { change: 'revoked', id: one.record.id, name: 'one' },
+    { change: 'limits-set', id: two.record.id, name: 'two', limits: { concurrent: 2 } },
   ]);
 });

@@ -1,13 +1,14 @@
 import { createLimits } from '../../../gateway/limits/limits.js';
+import type { OwnLimits } from '../../../gateway/limits/own-limits.js';
 import { memoryStore } from '../../../gateway/limits/store.js';
 
 /** Tokens that are taken one after the other at these times, in milliseconds. */
 function taking(bucket: { calls: number; seconds: number }) {
   let now = 1e9;
-  const store = memoryStore(bucket, () => now);
+  const store = memoryStore(() => now);
   return (atMs: number) => {
     now = 1e9 + atMs;
-    return store.take('k', 'call');
+    return store.take('k', 'call', bucket);
   };
 }
 
@@ -67,4 +68,27 @@ test('the cap holds for calls that arrive while others are still being counted',
   (await calls[0]!).release();
   expect(ended).toHaveLength(1);
   await expect(limits.enter('a')).resolves.toMatchObject({ remaining: 5 });
+});
+
+test('a key’s own limits stand in place of those of all, and a rate that is changed starts full', async () => {
+  const limits = createLimits({ calls: 2, seconds: 60, concurrent: 1 });
+  const enter = async (own?: OwnLimits) => {
+    const { limit, remaining, release } = await limits.enter('a', own);
+    release();
+    return [limit, remaining];
+  };
+  expect(await enter()).toEqual([2, 1]);
+  expect(await enter({ concurrent: 9 })).toEqual([2, 0]);
+  await expect(enter()).rejects.toMatchObject({ code: 'rate_limited' });
+  const own = { rate: { calls: 5, seconds: 1000 } };
+  expect([await enter(own), await enter(own)]).toEqual([
+    [5, 4],
+    [5, 3],
+  ]);
+  const held = await limits.enter('a', own);
+  await expect(enter(own)).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 1 });
+  expect(await enter({ ...own, concurrent: 2 })).toEqual([5, 1]);
+  held.release();
+  // What was spent of the gateway's rate stays spent.
+  await expect(enter()).rejects.toMatchObject({ code: 'rate_limited' });
 });
