@@ -110,6 +110,7 @@ export async function composeGateway(
     metrics,
     console: (key, host, callPort) => ({
       ...{ key, isLocal: isLoopback(host), folder: consoleFiles(), logger },
+      audit: records.console,
       ...{ catalog, upstream, keys, metrics, incidents, startMs: START_MS },
       limits: { ...flags.rate, concurrent: flags.concurrent ?? null },
       playground: flags.playground ? { port: callPort, path: BASE } : null,

@@ -4,9 +4,13 @@ import type { AuditEvent } from './audit-log.js';
 export interface Refusals {
   /** Counts a call that was refused for its key or its rate limit; ignores all others. */
   count(call: FinishedCall): void;
+  /** Counts a wrong key of the console. */
+  countConsole(address: string): void;
   /** Writes the counts and resets them. */
   flush(): void;
 }
+
+type Refused = Pick<FinishedCall, 'address'> & Partial<Pick<FinishedCall, 'keyId' | 'refusedKey'>>;
 
 /** Lines per flush. Further callers share one more line. */
 const MAX_ROWS = 20;
@@ -18,7 +22,7 @@ const MAX_ROWS = 20;
 export function createRefusals(write: (event: AuditEvent) => void): Refusals {
   let rows = new Map<string, AuditEvent & { calls: number }>();
 
-  function rowOf(event: string, { address, keyId, refusedKey }: FinishedCall): { calls: number } {
+  function rowOf(event: string, { address, keyId, refusedKey }: Refused): { calls: number } {
     const key = keyId ?? (refusedKey === undefined ? undefined : `sha256:${refusedKey}…`);
     const rowKey = `${event} ${address} ${keyId ?? ''}`;
     const known = rows.get(rowKey) ?? (rows.size < MAX_ROWS ? undefined : rows.get('others'));
@@ -36,6 +40,7 @@ export function createRefusals(write: (event: AuditEvent) => void): Refusals {
       if (call.code === 'unauthorized') rowOf('key-refused', call).calls++;
       else if (call.code === 'rate_limited') rowOf('over-limit', call).calls++;
     },
+    countConsole: (address) => void rowOf('console-key-refused', { address }).calls++,
     flush() {
       for (const row of rows.values()) write(row);
       rows = new Map();

@@ -6,6 +6,7 @@ import type { Catalog, ModelEntry } from '../catalog/entry.js';
 import { GatewayError } from '../errors.js';
 import { acquire } from '../http/with-model.js';
 import type { Upstream } from '../upstream/upstream.js';
+import { namedAction } from './audit.js';
 import { whyUnmanaged } from './read-state.js';
 
 export interface ActionParts {
@@ -18,9 +19,9 @@ export interface ActionParts {
 /** What an operator does to models: warm up, stop, read the catalogue again. */
 export function actionRoutes(parts: ActionParts): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  router.post('/models/:org/:name/warm', warm(parts));
-  router.post('/models/:org/:name/stop', stop(parts));
-  router.post('/catalog/reload', reload(parts));
+  router.post('/models/:org/:name/warm', namedAction('warm-up'), warm(parts));
+  router.post('/models/:org/:name/stop', namedAction('stop'), stop(parts));
+  router.post('/catalog/reload', namedAction('reload'), reload(parts));
   return router;
 }
 

@@ -8,6 +8,7 @@ import { assignRequestId, errorHandler, sendInvalidAddress } from '../../runtime
 import { HTML, type PageFiles, pageRoutes } from '../../runtime/wire/playground.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
 import { type ActionParts, actionRoutes } from './actions.js';
+import { type ConsoleAudit, recordActions } from './audit.js';
 import { createBodyReader, type ReadBody } from './body.js';
 import { createFeed, type Feed } from './feed.js';
 import { refuseOtherPages, requireIntent, requireOwnName, requireSession } from './guard.js';
@@ -26,6 +27,7 @@ export interface ConsoleParts extends StateSources, ActionParts, KeyParts {
   /** Holds the files of the page. */
   folder: URL;
   logger: Logger;
+  audit: ConsoleAudit;
   /** Time between two states for listeners. */
   everyMs?: number;
 }
@@ -57,7 +59,12 @@ export function createConsole(parts: ConsoleParts): Console {
   app.use(pageRoutes(parts.folder, FILES));
   app.use(noStore, refuseOtherPages, requireIntent);
   app.use('/session', sessionRoutes(parts, sessions, readBody));
-  app.use('/api', requireSession(sessions), apiRoutes(parts, { sessions, feed, read, readBody }));
+  app.use(
+    '/api',
+    requireSession(sessions),
+    recordActions(sessions, parts.audit),
+    apiRoutes(parts, { sessions, feed, read, readBody }),
+  );
   app.use(notFound, errorHandler(logger));
   return {
     app: (request, response) =>

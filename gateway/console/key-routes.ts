@@ -5,8 +5,9 @@ import { sendEnvelope } from '../../runtime/wire/respond.js';
 import { GatewayError } from '../errors.js';
 import { type Keys, newKey } from '../keys/key-store.js';
 import type { StoredKey } from '../keys/key-file.js';
-import { effectiveLimits, type OwnLimits, ownLimits, withLimits } from '../limits/own-limits.js';
+import { effectiveLimits, limitFacts, type OwnLimits, ownLimits, withLimits } from '../limits/own-limits.js';
 import type { GatewayMetrics } from '../records/metrics.js';
+import { addFacts, namedAction } from './audit.js';
 import type { ReadBody } from './body.js';
 import { readFigures } from './figures.js';
 import type { KeyLimits, KeyList } from './state.js';
@@ -26,10 +27,10 @@ export function keyRoutes(parts: KeyParts, readBody: ReadBody): Router {
   router.get('/', async (_request, response) =>
     sendEnvelope(response, 200, { error: null, output: await listKeys(parts) }),
   );
-  router.post('/', createKey(parts, readBody));
-  router.put('/:id/limits', setLimits(parts, readBody));
-  router.delete('/:id', async ({ params }, response) => {
-    await change(parts.keys, (keys) => without(keys, params['id']));
+  router.post('/', namedAction('key-create'), createKey(parts, readBody));
+  router.put('/:id/limits', namedAction('key-limits'), setLimits(parts, readBody));
+  router.delete('/:id', namedAction('key-revoke'), async ({ params }, response) => {
+    await change(parts.keys, (keys) => without(keys, String(params['id'])));
     sendEnvelope(response, 200, { error: null, output: { id: params['id'], revoked: true } });
   });
   return router;
@@ -63,6 +64,7 @@ function createKey({ keys }: KeyParts, readBody: ReadBody): RequestHandler {
   return async (request, response) => {
     const { name, limits } = await readBody(request, response, creation);
     const { secret, record } = newKey(name, new Date(), limits);
+    addFacts(response, { key: record.id, name, ...limitFacts(limits) });
     await change(keys, (known) => [...known, record]);
     sendEnvelope(response, 200, { error: null, output: { id: record.id, name, key: secret } });
   };
@@ -73,6 +75,7 @@ function setLimits({ keys }: KeyParts, readBody: ReadBody): RequestHandler {
   return async (request, response) => {
     const id = String(request.params['id']);
     const limits = await readBody(request, response, ownLimits);
+    addFacts(response, limitFacts(limits));
     await change(keys, (known) => {
       requireKnown(known, id);
       return known.map((key) => (key.id === id ? withLimits(key, limits) : key));

@@ -4,6 +4,7 @@ import { RunError } from '../../runtime/core/errors.js';
 import type { Logger } from '../../runtime/log.js';
 import { keysMatch } from '../../runtime/wire/key.js';
 import { sendEnvelope } from '../../runtime/wire/respond.js';
+import { addressOf, type ConsoleAudit } from './audit.js';
 import { createLimits } from '../limits/limits.js';
 import type { ReadBody } from './body.js';
 import type { Sessions } from './sessions.js';
@@ -19,11 +20,12 @@ const MOST_ADDRESSES = 1000;
 export interface SessionParts {
   key: string;
   logger: Logger;
+  audit: ConsoleAudit;
 }
 
 /** Signs in and out, and says whether a visitor is signed in. */
 export function sessionRoutes(parts: SessionParts, sessions: Sessions, readBody: ReadBody): Router {
-  const { key, logger } = parts;
+  const { key, logger, audit } = parts;
   const router = Router({ caseSensitive: true, strict: true });
   const countTry = createTries();
   router.get('/', (request, response) => {
@@ -31,18 +33,23 @@ export function sessionRoutes(parts: SessionParts, sessions: Sessions, readBody:
     sendEnvelope(response, 200, { error: null, output: { isOpen } });
   });
   router.post('/', async (request, response) => {
-    const address = request.socket.remoteAddress ?? 'unknown';
+    const address = addressOf(request);
     await countTry(address);
     const given = await readBody(request, response, login);
     if (!keysMatch(given.key, key)) {
       logger.warn(`console: a wrong key from ${address}`);
+      audit.refused(address);
       throw new RunError('unauthorized', 'this is not the key of the console');
     }
     logger.info(`console: signed in from ${address}`);
-    sessions.open(request, response);
+    const session = sessions.open(request, response);
+    audit.write({ event: 'console-sign-in', session: session.name, address });
     sendEnvelope(response, 200, { error: null, output: { isOpen: true } });
   });
   router.delete('/', (request, response) => {
+    const session = sessions.find(request);
+    if (session)
+      audit.write({ event: 'console-sign-out', session: session.name, address: addressOf(request) });
     sessions.end(request, response);
     sendEnvelope(response, 200, { error: null, output: { isOpen: false } });
   });

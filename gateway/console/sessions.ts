@@ -4,13 +4,15 @@ import type { Request, Response } from 'express';
 /** Who has given the key of the console. Kept in memory only. */
 export interface Sessions {
   /** Opens a session and sets its cookie. */
-  open(request: Request, response: Response): void;
+  open(request: Request, response: Response): Session;
   /** The session of a request, or undefined without a valid one. */
   find(request: Request): Session | undefined;
   end(request: Request, response: Response): void;
 }
 
 export interface Session {
+  /** For the audit log: the start of a hash, which opens nothing. */
+  name: string;
   isOpen(): boolean;
 }
 
@@ -27,16 +29,19 @@ export function createSessions(now: () => number = Date.now): Sessions {
     const id = cookieOf(request);
     return id === undefined ? undefined : hash('sha256', id);
   };
+  const sessionOf = (key: string): Session => ({ name: key.slice(0, 12), isOpen: () => isOpen(key) });
   return {
     open(request, response) {
       const id = randomBytes(32).toString('base64url');
       if (ends.size >= MOST) ends.delete(ends.keys().next().value!);
-      ends.set(hash('sha256', id), now() + LIFETIME_MS);
+      const key = hash('sha256', id);
+      ends.set(key, now() + LIFETIME_MS);
       setCookie(request, response, `${id}; Max-Age=${LIFETIME_MS / 1000}`);
+      return sessionOf(key);
     },
     find(request) {
       const key = keyOf(request);
-      return key !== undefined && isOpen(key) ? { isOpen: () => isOpen(key) } : undefined;
+      return key !== undefined && isOpen(key) ? sessionOf(key) : undefined;
     },
     end(request, response) {
       const key = keyOf(request);

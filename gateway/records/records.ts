@@ -3,6 +3,7 @@ import type { Logger } from '../../runtime/log.js';
 import { type AuditLog, openAuditLog } from '../audit/audit-log.js';
 import { createRefusals } from '../audit/refusals.js';
 import { limitFacts } from '../limits/own-limits.js';
+import type { ConsoleAudit } from '../console/audit.js';
 import type { KeyChange } from '../keys/key-store.js';
 import { recordLater } from '../../runtime/core/outbox.js';
 import { VERSION } from '../package.js';
@@ -27,6 +28,8 @@ export interface Records {
   call(call: FinishedCall): void;
   model(event: ModelEvent): void;
   keys(change: KeyChange): void;
+  /** What operators do at the console. */
+  console: ConsoleAudit;
   /** Runs that the containers of a key report. */
   report(keyId: string, runs: readonly ReportedRun[]): void;
   /** Writes what is left. */
@@ -67,6 +70,10 @@ export async function openRecords(
     model: ({ event, modelId, reason }) => log?.write({ event: `model-${event}`, model: modelId, reason }),
     keys: ({ change, id, name, limits }) =>
       log?.write({ event: `key-${change}`, key: id, name, ...limitFacts(limits) }),
+    console: {
+      write: (event) => log?.write(event),
+      refused: (address) => refusals?.countConsole(address),
+    },
     report(keyId, runs) {
       for (const row of sumReports(keyId, runs)) addUsage(row);
     },
@@ -80,12 +87,12 @@ export async function openRecords(
 }
 
 function watchRefusals(log: AuditLog) {
-  const { count, flush } = createRefusals((event) => log.write(event));
+  const { count, countConsole, flush } = createRefusals((event) => log.write(event));
   const timer = setInterval(flush, REFUSALS_EVERY_MS).unref();
   const reopen = () => void log.reopen();
   process.on('SIGHUP', reopen);
   return {
-    count,
+    ...{ count, countConsole },
     close() {
       clearInterval(timer);
       process.off('SIGHUP', reopen);

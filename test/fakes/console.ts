@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fixedCatalog } from '../../gateway/catalog/entries.js';
 import type { Catalog, ModelEntry } from '../../gateway/catalog/entry.js';
+import type { AuditEvent } from '../../gateway/audit/audit-log.js';
 import { createConsole } from '../../gateway/console/app.js';
+import type { ConsoleAudit } from '../../gateway/console/audit.js';
 import { createIncidents } from '../../gateway/console/incidents.js';
+import type { ConsoleState } from '../../gateway/console/state.js';
 import { adminApp } from '../../gateway/http/admin.js';
 import { fileKeys, fixedKeys, hashKey } from '../../gateway/keys/key-store.js';
 import type { FinishedCall } from '../../gateway/records/finished-call.js';
@@ -16,7 +19,7 @@ import { countWaiting } from '../../gateway/upstream/count-waiting.js';
 import type { Launcher } from '../../gateway/upstream/upstream.js';
 import { createLogger } from '../../runtime/log.js';
 import { createHttpServer } from '../../runtime/wire/server.js';
-import { gateway, JSON_TYPE, record, secret, started } from './gateway.js';
+import { closeServers, gateway, JSON_TYPE, record, secret, started } from './gateway.js';
 import { pool } from './launcher.js';
 
 /** The key that opens the consoles of tests. */
@@ -69,8 +72,13 @@ export async function consoleGateway(given: GivenConsole = {}) {
     incidents.call(call);
   };
   const base = await gateway({ limits: LIMITS, parts: { catalog, upstream, keys, onCall } });
+  const audited: AuditEvent[] = [];
+  const audit: ConsoleAudit = {
+    write: (event) => void audited.push(event),
+    refused: (address) => void audited.push({ event: 'console-key-refused', address }),
+  };
   const page = createConsole({
-    ...{ catalog, upstream, keys, metrics, incidents, playground, isLocal, startMs: 5000 },
+    ...{ catalog, upstream, keys, metrics, incidents, playground, audit, isLocal, startMs: 5000 },
     ...{ key: CONSOLE_KEY, folder: CONSOLE_PAGE, logger: createLogger('json', 'silent'), everyMs: 20 },
     limits: { ...LIMITS, concurrent: null },
   });
@@ -80,6 +88,8 @@ export async function consoleGateway(given: GivenConsole = {}) {
     address,
     /** Of the keys; undefined without one. */
     keysFile,
+    /** What the audit log got. */
+    audited,
     listeners: page.listeners,
     call: (id: string, key = secret) =>
       fetch(`${base}/${id}`, {
@@ -140,4 +150,24 @@ export async function askConsole(address: string, path: string, asking: Asking =
 export async function signIn(address: string): Promise<string> {
   const { headers } = await askConsole(address, '/session', { method: 'POST', body: { key: CONSOLE_KEY } });
   return headers.get('set-cookie')!.split(';')[0]!;
+}
+
+const closing: (() => Promise<unknown>)[] = [];
+
+/** For afterEach: ends what `openConsole` has opened. */
+export async function closeConsoles(): Promise<void> {
+  for (const close of closing.splice(0)) await close();
+  await closeServers();
+}
+
+/** A gateway whose console is open for somebody who has signed in. */
+export async function openConsole(given: GivenConsole = {}) {
+  const gateway = await consoleGateway(given);
+  closing.push(gateway.close);
+  const cookie = await signIn(gateway.address);
+  const ask = (path: string, method = 'GET', body?: object | string) =>
+    askConsole(gateway.address, path, { method, ...(body && { body }) }, cookie);
+  const state = async () => (await ask('/api/state')).output as ConsoleState;
+  const model = async (id: string) => (await state()).models.find((model) => model.id === id)!;
+  return { ...gateway, cookie, ask, state, model };
 }

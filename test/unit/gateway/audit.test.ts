@@ -59,6 +59,9 @@ test('many refused calls are few lines, and none of them holds a key', () => {
   ]);
   refusals.flush();
   expect(lines).toHaveLength(21);
+  for (let i = 0; i < 3; i++) refusals.countConsole('10.0.0.1');
+  refusals.flush();
+  expect(lines.slice(21)).toEqual([{ event: 'console-key-refused', address: '10.0.0.1', calls: 3 }]);
 });
 
 test('keys that come and go while the gateway runs are told by their ids', async () => {
