@@ -13,6 +13,12 @@ const CORPUS = [
   "javascript:alert('1')",
   '{{constructor.constructor("alert(1)")()}}',
   '\u202Eevil\u202C & &lt;b&gt;',
+  '</title></textarea></style><script>alert(1)</script>',
+  '<math><mtext><table><mglyph><style><!--</style><img title="--><img src=x onerror=alert(1)>">',
+  "' autofocus onfocus=alert(1) x='",
+  '<a href="javascript:alert(1)">x</a><form action="//evil.example"><input name=x>',
+  '<link rel=stylesheet href=//evil.example><meta http-equiv=refresh content="0;url=//evil.example">',
+  '\u0000\u001b[31m\ufeff\u2028${alert(1)}`',
 ];
 
 describeWithBrowser('the console', () => {
@@ -148,7 +154,10 @@ describeWithBrowser('the console', () => {
     expect(await texts('.model > .error')).toEqual(CORPUS.toSorted());
     expect(await texts('.reason')).toEqual(CORPUS.toSorted());
     expect(await texts('.key strong')).toEqual(['test', ...CORPUS].sort());
-    expect(await page.locator('iframe, img, body script, [onerror], [onload]').count()).toBe(0);
+    for (const button of await page.locator('.key button[aria-expanded]').all()) await button.click();
+    const alien = 'iframe, img, body script, math, meta[http-equiv=refresh], [onerror], [onload], [onfocus]';
+    expect(await page.locator(alien).count()).toBe(0);
+    expect(await page.locator('form.limits').count()).toBe(CORPUS.length + 2);
     expect([dialogs, faults]).toEqual([[], []]);
   });
 

@@ -1,7 +1,9 @@
 import { request } from 'node:http';
 import type { ConsoleState, KeyList } from '../../gateway/console/state.js';
 import { askConsole, closeConsoles, CONSOLE_KEY, openConsole } from '../fakes/console.js';
+import { figuresBy, figuresShown } from '../fakes/console-figures.js';
 import { JSON_TYPE, record } from '../fakes/gateway.js';
+import { readMetrics } from '../fakes/prometheus.js';
 import { waitFor } from '../fakes/server.js';
 
 const open = openConsole;
@@ -94,14 +96,6 @@ test('the page loads its own files alone, and is there without a session', async
   for (const [, file] of files) expect((await fetch(`${address}/${file}`)).status).toBe(200);
 });
 
-/** Sum of a metric in Prometheus' text, over the lines that have these labels. */
-function sumOf(text: string, name: string, labels = ''): number {
-  const lines = text.split('\n').filter((line) => new RegExp(`^slipway_gateway_${name}[{ ]`).test(line));
-  return lines
-    .filter((line) => line.includes(labels))
-    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-}
-
 test('all figures are those of /metrics', async () => {
   const models = [{}, { modelId: 'org/other' }, { modelId: 'org/broken' }];
   const { call, metricsText, state, ask } = await open({ models, failures: { 'org/broken': 'no file' } });
@@ -109,33 +103,35 @@ test('all figures are those of /metrics', async () => {
     await (await call(id)).text();
   await (await call('org/name', 'slw_wrong')).text();
   await waitFor(async () => (await state()).totals.requests === 6);
-  const [text, { totals, memory, models: shown }] = [await metricsText(), await state()];
-  expect(totals).toMatchObject({
-    requests: sumOf(text, 'requests_total'),
-    errors: sumOf(text, 'errors_total'),
-    coldStarts: sumOf(text, 'cold_starts_total'),
-    underWay: sumOf(text, 'under_way'),
-    waiting: sumOf(text, 'waiting'),
-    servers: sumOf(text, 'instances'),
-  });
+  const [page, shown] = [readMetrics(await metricsText()), await state()];
+  const keys = (await ask('/api/keys')).output as KeyList;
+  expect(figuresShown(shown, keys)).toEqual(figuresBy(page, shown, keys));
+  const { totals, memory } = shown;
   expect([totals.requests, totals.errors, totals.coldStarts, totals.servers]).toEqual([6, 3, 2, 2]);
-  expect(memory).toMatchObject({ models: sumOf(text, 'model_memory_bytes'), budget: 2e9 });
-  expect(memory.models).toBe(1e9);
-  for (const { id, ...model } of shown) {
-    const label = `model="${id}"`;
-    expect(model).toMatchObject({
-      requests: sumOf(text, 'requests_total', label),
-      errors: sumOf(text, 'errors_total', label),
-      coldStarts: sumOf(text, 'cold_starts_total', label),
-      servers: sumOf(text, 'instances', label),
-      underWay: sumOf(text, 'under_way', label),
-    });
-  }
-  const { keys } = (await ask('/api/keys')).output as KeyList;
-  const ofKey = `key="${record.id}"`;
-  expect(keys[0]).toMatchObject({ id: record.id, calls: sumOf(text, 'key_calls_total', ofKey) });
-  expect(keys[0]!.calls).toBe(4);
-  expect(keys[0]!.seconds).toBeCloseTo(sumOf(text, 'key_seconds_total', ofKey), 9);
+  expect([memory.models, memory.budget]).toEqual([1e9, 2e9]);
+  expect(keys.keys[0]).toMatchObject({ id: record.id, calls: 4 });
+});
+
+test('the same with 40 models that take turns in memory, once their load is over', async () => {
+  const models = Array.from({ length: 40 }, (_, i) => ({ modelId: `org/model-${i}` }));
+  const { call, metricsText, state, ask } = await open({ models, rate: { calls: 5000, seconds: 60 } });
+  let sent = 0;
+  const caller = async () => {
+    for (let mine = sent++; mine < 800; mine = sent++)
+      await (await call(`org/model-${(mine * 7 + (mine % 3)) % 40}`)).text();
+  };
+  const load = Promise.all(Array.from({ length: 12 }, caller));
+  const during = await state();
+  await load;
+  await waitFor(async () => (await state()).totals.requests === 800);
+  await waitFor(async () => (await state()).totals.underWay === 0);
+  const [page, shown] = [readMetrics(await metricsText()), await state()];
+  const keys = (await ask('/api/keys')).output as KeyList;
+  expect(figuresShown(shown, keys)).toEqual(figuresBy(page, shown, keys));
+  expect(shown.totals).toMatchObject({ errors: 0, waiting: 0 });
+  expect(shown.totals.coldStarts).toBeGreaterThanOrEqual(40);
+  expect(shown.models.every(({ requests }) => requests > 0)).toBe(true);
+  for (const { memory } of [during, shown]) expect(memory.models).toBeLessThanOrEqual(2e9);
 });
 
 test('a model is cold, warm and busy by its servers; a failed one says why', async () => {

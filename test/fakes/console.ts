@@ -37,10 +37,10 @@ export interface GivenConsole {
   /** Names of keys in the file, beside the one of the tests; null for no file. */
   keyNames?: readonly string[] | null;
   isLocal?: boolean;
+  /** Of each key. */
+  rate?: { calls: number; seconds: number };
   playground?: { port: number; path: string } | null;
 }
-
-const LIMITS = { calls: 600, seconds: 60 };
 
 const answering: RequestListener = (request, response) => {
   request.resume();
@@ -51,6 +51,7 @@ const answering: RequestListener = (request, response) => {
 /** A gateway over a pool of made-up servers, its console and its metrics, all listening. */
 export async function consoleGateway(given: GivenConsole = {}) {
   const { models = [{}], failures = {}, container = answering, isLocal = true, playground = null } = given;
+  const { rate = { calls: 600, seconds: 60 } } = given;
   const entries = models.map((model) => ({
     ...{ modelId: 'org/name', task: 'text-generation' as const, params: 0.1, ramRequired: 0.5 },
     ...{ addresses: [], figures: 'given' as const, ...model },
@@ -71,7 +72,7 @@ export async function consoleGateway(given: GivenConsole = {}) {
     if (row) metrics.addUsage(row);
     incidents.call(call);
   };
-  const base = await gateway({ limits: LIMITS, parts: { catalog, upstream, keys, onCall } });
+  const base = await gateway({ limits: rate, parts: { catalog, upstream, keys, onCall } });
   const audited: AuditEvent[] = [];
   const audit: ConsoleAudit = {
     write: (event) => void audited.push(event),
@@ -80,7 +81,7 @@ export async function consoleGateway(given: GivenConsole = {}) {
   const page = createConsole({
     ...{ catalog, upstream, keys, metrics, incidents, playground, audit, isLocal, startMs: 5000 },
     ...{ key: CONSOLE_KEY, folder: CONSOLE_PAGE, logger: createLogger('json', 'silent'), everyMs: 20 },
-    limits: { ...LIMITS, concurrent: null },
+    limits: { ...rate, concurrent: null },
   });
   const address = await started(createHttpServer(page.app));
   const admin = await started(createServer(adminApp(metrics)));
