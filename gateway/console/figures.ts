@@ -10,8 +10,8 @@ type Labels = Readonly<Record<string, string>>;
 export interface Figures {
   /** Sum of a metric over all values that have these labels; 0 without any. @param name without the prefix */
   sum(name: string, labels?: Labels): number;
-  /** The values of a label and the sum of each. */
-  sumBy(name: string, label: string): ReadonlyMap<string, number>;
+  /** The values of a label and the sum of each, over all values that have these labels. */
+  sumBy(name: string, label: string, labels?: Labels): ReadonlyMap<string, number>;
   /** Calls in the buckets of a histogram, cumulated. */
   buckets(name: string, labels?: Labels): Buckets;
 }
@@ -29,10 +29,10 @@ export function readFigures(metrics: Metrics): Figures {
     );
   return {
     sum: (name, labels = {}) => valuesOf(name, labels).reduce((sum, { value }) => sum + value, 0),
-    sumBy(name, label) {
+    sumBy(name, label, labels = {}) {
       const sums = new Map<string, number>();
-      for (const { labels, value } of valuesOf(name, {})) {
-        const key = String(labels[label]);
+      for (const { labels: own, value } of valuesOf(name, labels)) {
+        const key = String(own[label]);
         sums.set(key, (sums.get(key) ?? 0) + value);
       }
       return sums;

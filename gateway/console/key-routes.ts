@@ -11,6 +11,7 @@ import { addFacts, namedAction } from './audit.js';
 import type { ReadBody } from './body.js';
 import { readFigures } from './figures.js';
 import type { KeyLimits, KeyList } from './state.js';
+import { usageByModel, usageOf } from './usage.js';
 
 export interface KeyParts {
   keys: Keys;
@@ -21,13 +22,19 @@ export interface KeyParts {
 
 const creation = z.strictObject({ name: z.string().trim().min(1).max(200), limits: ownLimits.default({}) });
 
-/** Lists, creates and revokes the keys of callers, and sets their limits. */
+/** Lists, creates and revokes the keys of callers, sets their limits, and says what they have used. */
 export function keyRoutes(parts: KeyParts, readBody: ReadBody): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/', async (_request, response) =>
     sendEnvelope(response, 200, { error: null, output: await listKeys(parts) }),
   );
   router.post('/', namedAction('key-create'), createKey(parts, readBody));
+  router.get('/:id/usage', async ({ params }, response) => {
+    const { id } = params;
+    requireKnown(parts.keys.list(), id);
+    const figures = readFigures(await parts.metrics.values());
+    sendEnvelope(response, 200, { error: null, output: usageByModel(figures, id) });
+  });
   router.put('/:id/limits', namedAction('key-limits'), setLimits(parts, readBody));
   router.delete('/:id', namedAction('key-revoke'), async ({ params }, response) => {
     await change(parts.keys, (keys) => without(keys, String(params['id'])));
@@ -38,13 +45,10 @@ export function keyRoutes(parts: KeyParts, readBody: ReadBody): Router {
 
 async function listKeys({ keys, metrics, limits }: KeyParts): Promise<KeyList> {
   const figures = readFigures(await metrics.values());
-  const calls = figures.sumBy('key_calls_total', 'key');
-  const seconds = figures.sumBy('key_seconds_total', 'key');
   return {
     keys: keys.list().map(({ id, name, created, limits: own }) => ({
       ...{ id, name, created, own: own ?? {}, limits: limitsOf(limits, own) },
-      calls: calls.get(id) ?? 0,
-      seconds: seconds.get(id) ?? 0,
+      ...usageOf(figures, { key: id }),
     })),
     limits,
     isFile: keys.change !== undefined,

@@ -6,6 +6,7 @@ import { type Figures, latencyOf, readFigures } from './figures.js';
 import type { History } from './history.js';
 import type { Incidents } from './incidents.js';
 import type { ConsoleState, ModelCondition, ModelState, Totals } from './state.js';
+import { usageOf } from './usage.js';
 
 export interface StateSources {
   catalog: Catalog;
@@ -62,6 +63,7 @@ function modelState(entry: ModelEntry, figures: Figures, sources: StateSources):
     errors: of('errors_total'),
     coldStarts: of('cold_starts_total'),
     latency: latencyOf(figures.buckets('call_seconds', { model: modelId })),
+    usage: usageOf(figures, { model: modelId }),
   };
 }
 

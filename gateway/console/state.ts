@@ -61,6 +61,8 @@ export interface ModelState {
   errors: number;
   coldStarts: number;
   latency: Latency;
+  /** Of all keys. */
+  usage: Usage;
 }
 
 /** Errors of one kind: the same code, model and key. */
@@ -98,7 +100,24 @@ export interface KeyLimits {
   concurrent: number | null;
 }
 
-export interface KeyState {
+/** Since this gateway started. */
+export interface Usage {
+  calls: number;
+  /** That models were held. */
+  seconds: number;
+  /** Dollars. */
+  cost: number;
+  /** Read and written; 0 of models that don't count them. */
+  tokensIn: number;
+  tokensOut: number;
+}
+
+/** What a key has used of one model. */
+export interface ModelUsage extends Usage {
+  model: string;
+}
+
+export interface KeyState extends Usage {
   id: string;
   name: string;
   created: string;
@@ -106,9 +125,6 @@ export interface KeyState {
   own: { rate?: { calls: number; seconds: number } | undefined; concurrent?: number | undefined };
   /** Those that hold: its own, else those of all keys. */
   limits: KeyLimits;
-  /** Since this gateway started. */
-  calls: number;
-  seconds: number;
 }
 
 export interface KeyList {

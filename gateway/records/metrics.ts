@@ -83,10 +83,18 @@ const MAX_SERIES = 5000;
 
 function createKeyCounters(registry: Registry): (row: UsageRow) => void {
   const labelNames = ['key', 'model', 'source'];
-  const counter = (name: string, help: string) =>
-    new Counter({ name: `slipway_gateway_key_${name}`, help, labelNames, registers: [registry] });
+  const counter = (name: string, help: string, more: string[] = []) =>
+    new Counter({
+      ...{ name: `slipway_gateway_key_${name}`, help, registers: [registry] },
+      labelNames: [...labelNames, ...more],
+    });
   const calls = counter('calls_total', 'Calls of a key to a model, or to its own containers.');
   const seconds = counter('seconds_total', 'Seconds that models worked for a key.');
+  const cost = counter(
+    'cost_dollars_total',
+    'What the calls of a key have cost, by the prices of the gateway.',
+  );
+  const tokens = counter('tokens_total', 'Tokens of a key, where models count them.', ['direction']);
   const known = new Set<string>();
   return ({ key, model, source, ...row }) => {
     const series = `${key} ${model} ${source}`;
@@ -94,6 +102,9 @@ function createKeyCounters(registry: Registry): (row: UsageRow) => void {
     const labels = known.has(series) ? { key, model, source } : { key: 'other', model: 'other', source };
     calls.inc(labels, row.calls);
     seconds.inc(labels, row.seconds);
+    cost.inc(labels, row.cost);
+    if (row.tokensIn > 0) tokens.inc({ ...labels, direction: 'in' }, row.tokensIn);
+    if (row.tokensOut > 0) tokens.inc({ ...labels, direction: 'out' }, row.tokensOut);
   };
 }
 

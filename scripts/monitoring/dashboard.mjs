@@ -47,6 +47,16 @@ const GATEWAY = [
     ],
   ],
   ['Seconds of models by key', 's', [[rate('slipway_gateway_key_seconds_total', 'key'), '{{key}}']]],
+  [
+    'Dollars a second by key',
+    'currencyUSD',
+    [[rate('slipway_gateway_key_cost_dollars_total', 'key'), '{{key}}']],
+  ],
+  [
+    'Tokens by direction',
+    'short',
+    [[rate('slipway_gateway_key_tokens_total', 'direction'), '{{direction}}']],
+  ],
 ];
 
 const MODELS = [

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import type { ConsoleState } from '../../gateway/console/state.js';
 import { askConsole, CONSOLE_KEY, consoleGateway, type GivenConsole, signIn } from '../fakes/console.js';
-import { closeServers } from '../fakes/gateway.js';
+import { closeServers, JSON_TYPE } from '../fakes/gateway.js';
 import { barriers, describeWithBrowser, launch, watch } from './support/browser.js';
 
 /** Texts that would do something where they were set as HTML. */
@@ -115,6 +115,32 @@ describeWithBrowser('the console', () => {
     await row.locator('text=As for all keys').click();
     await row.locator('text=600 calls in 60 s').waitFor();
     expect(await row.locator('.badge').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('the usage of a key by model', async () => {
+    const { page, faults, call } = await open({
+      models: [{}, { modelId: 'org/second' }],
+      container(incoming, response) {
+        incoming.resume();
+        const tokens = { 'inference-tokens-in': '1200', 'inference-tokens-out': '7' };
+        response.writeHead(200, { 'Content-Type': JSON_TYPE, ...tokens });
+        response.end('{"error":null,"output":"done"}');
+      },
+    });
+    await enter(page);
+    for (const id of ['org/name', 'org/second', 'org/name']) await (await call(id)).text();
+    await page.click('[aria-label="Usage of test"]');
+    const table = page.locator('[aria-label="Usage of test"] >> xpath=self::table');
+    await page.waitForFunction(() => document.querySelectorAll('.usage tbody tr').length === 2);
+    const rows = await table.locator('tbody tr').allInnerTexts();
+    expect(rows.toSorted().map((row) => row.split('\t'))).toEqual([
+      ['org/name', '2', expect.stringMatching(/ m?s$/), expect.stringMatching(/^\$0\.\d/), '2,400', '14'],
+      ['org/second', '1', expect.stringMatching(/ m?s$/), expect.stringMatching(/^\$0\.\d/), '1,200', '7'],
+    ]);
+    await page.locator('.key >> text=3,600 tokens read, 21 written').waitFor();
+    await page.locator('.model:has-text("org/name") >> text=2,400 tokens read, 14 written').waitFor();
+    expect(await barriers(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { KeyList } from '../../gateway/console/state.js';
+import type { KeyList, ModelUsage } from '../../gateway/console/state.js';
 import { readKeys } from '../../gateway/keys/key-file.js';
 import { askConsole, closeConsoles, CONSOLE_KEY, type GivenConsole, openConsole } from '../fakes/console.js';
 import { JSON_TYPE, record } from '../fakes/gateway.js';
+import { readMetrics } from '../fakes/prometheus.js';
 import { waitFor } from '../fakes/server.js';
 
 const open = openConsole;
@@ -113,6 +114,39 @@ describe('limits of one key', () => {
     const { ask } = await open({ keyNames: null });
     expect((await ask(`/api/keys/${record.id}/limits`, 'PUT', { concurrent: 1 })).status).toBe(409);
   });
+});
+
+test('usage has cost and tokens of a key by model, as /metrics', async () => {
+  const { call, ask, metricsText, model } = await open({
+    models: [{}, { modelId: 'org/dear', ramRequired: 1.5 }, { modelId: 'org/mute', task: 'fill-mask' }],
+    container(incoming, response) {
+      incoming.resume();
+      const counts = { 'inference-tokens-in': '5', 'inference-tokens-out': '7' };
+      response.writeHead(200, { 'Content-Type': JSON_TYPE, ...counts });
+      response.end('{"error":null,"output":"done"}');
+    },
+  });
+  for (const id of ['org/name', 'org/name', 'org/dear']) expect((await call(id)).status).toBe(200);
+  await waitFor(async () => (await model('org/dear')).usage.calls === 1);
+  const page = readMetrics(await metricsText());
+  const of = (labels: Record<string, string>) => ({
+    calls: page.sum('key_calls_total', labels),
+    seconds: page.sum('key_seconds_total', labels),
+    cost: page.sum('key_cost_dollars_total', labels),
+    tokensIn: page.sum('key_tokens_total', { ...labels, direction: 'in' }),
+    tokensOut: page.sum('key_tokens_total', { ...labels, direction: 'out' }),
+  });
+  const rows = (await ask(`/api/keys/${record.id}/usage`)).output as ModelUsage[];
+  expect(rows.toSorted((a, b) => b.calls - a.calls)).toEqual([
+    { model: 'org/name', ...of({ model: 'org/name' }) },
+    { model: 'org/dear', ...of({ model: 'org/dear' }) },
+  ]);
+  expect(rows.map(({ cost }) => cost > 0)).toEqual([true, true]);
+  const { keys } = (await ask('/api/keys')).output as KeyList;
+  expect(keys[0]).toMatchObject({ id: record.id, ...of({}), calls: 3, tokensIn: 15, tokensOut: 21 });
+  expect((await model('org/name')).usage).toMatchObject({ calls: 2, tokensIn: 10, tokensOut: 14 });
+  expect((await model('org/mute')).usage).toMatchObject({ calls: 0, cost: 0, tokensIn: 0, tokensOut: 0 });
+  expect((await ask('/api/keys/nothing/usage')).status).toBe(404);
 });
 
 test('the audit log hears who did what and how it ended, and no key', async () => {

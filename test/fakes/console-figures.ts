@@ -1,6 +1,14 @@
 import type { ConsoleState, KeyList } from '../../gateway/console/state.js';
 import type { MetricsPage } from './prometheus.js';
 
+const usageBy = ({ sum }: MetricsPage, labels: Record<string, string>) => ({
+  calls: sum('key_calls_total', labels),
+  seconds: sum('key_seconds_total', labels),
+  cost: sum('key_cost_dollars_total', labels),
+  tokensIn: sum('key_tokens_total', { ...labels, direction: 'in' }),
+  tokensOut: sum('key_tokens_total', { ...labels, direction: 'out' }),
+});
+
 /** The figures that a console has to show by a page of metrics, for the same models and keys. */
 export function figuresBy(metrics: MetricsPage, { models }: ConsoleState, { keys }: KeyList) {
   const { sum } = metrics;
@@ -27,11 +35,11 @@ export function figuresBy(metrics: MetricsPage, { models }: ConsoleState, { keys
       servers: sum('instances', { model: id }),
       underWay: sum('under_way', { model: id }),
       latency: latency({ model: id }),
+      usage: usageBy(metrics, { model: id }),
     })),
     keys: keys.map(({ id }) => ({
       id,
-      calls: sum('key_calls_total', { key: id }),
-      seconds: sum('key_seconds_total', { key: id }),
+      ...usageBy(metrics, { key: id }),
     })),
   };
 }
@@ -41,9 +49,11 @@ export function figuresShown({ totals, memory, models }: ConsoleState, { keys }:
   return {
     totals,
     memory: memory.models,
-    models: models.map(({ id, requests, errors, coldStarts, servers, underWay, latency }) => ({
-      ...{ id, requests, errors, coldStarts, servers, underWay, latency },
+    models: models.map(({ id, requests, errors, coldStarts, servers, underWay, latency, usage }) => ({
+      ...{ id, requests, errors, coldStarts, servers, underWay, latency, usage },
     })),
-    keys: keys.map(({ id, calls, seconds }) => ({ id, calls, seconds })),
+    keys: keys.map(({ id, calls, seconds, cost, tokensIn, tokensOut }) => ({
+      ...{ id, calls, seconds, cost, tokensIn, tokensOut },
+    })),
   };
 }

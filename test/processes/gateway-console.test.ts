@@ -40,7 +40,11 @@ const standIn = () =>
       const n = Number(/\d+/.exec(body)![0]);
       const [status, answer] =
         n % 9 === 0 ? [422, '{"error":"no","output":null}'] : [200, '{"error":null,"output":"done"}'];
-      setTimeout(() => response.writeHead(status, { 'Content-Type': JSON_TYPE }).end(answer), n % 9);
+      const tokens = { 'inference-tokens-in': String(n), 'inference-tokens-out': '3' };
+      setTimeout(
+        () => response.writeHead(status, { 'Content-Type': JSON_TYPE, ...tokens }).end(answer),
+        n % 9,
+      );
     });
   });
 
@@ -134,6 +138,7 @@ test('40 models under load: states keep coming, and at rest each figure is that 
   expect(state.models.every(({ state: shown, requests }) => shown === 'elsewhere' && requests > 0)).toBe(
     true,
   );
+  expect(keys.keys[0]!.tokensIn).toBeGreaterThan(1e6);
   const failed = [...statuses].reduce((sum, [status, calls]) => sum + (status >= 400 ? calls : 0), 0);
   expect(state.totals.errors).toBe(failed - statuses.get(422)!);
   expect(keys.keys.map(({ name, limits }) => [name, limits.calls])).toEqual([

@@ -35,6 +35,21 @@ export function params(billions: number | null): string {
     : `${Math.round(billions * 1e6)}k`;
 }
 
+/** `$1.20`; amounts below a cent with two digits that count. */
+export function dollars(amount: number): string {
+  if (amount === 0) return '$0';
+  if (amount < 1e-6) return 'below $0.000001';
+  if (amount >= 0.01)
+    return `$${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+  return `$${amount.toLocaleString('en', { maximumSignificantDigits: 2 })}`;
+}
+
+/** `1,200 tokens read, 300 written`; empty where none were counted. */
+export function tokens({ tokensIn, tokensOut }: { tokensIn: number; tokensOut: number }): string {
+  if (tokensIn + tokensOut === 0) return '';
+  return `${plural(tokensIn, 'token')} read, ${count(tokensOut)} written`;
+}
+
 export const time = (at: number | string): string => new Date(at).toLocaleString();
 
 export const plural = (amount: number, one: string): string =>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { KeyLimits, KeyState } from '../state.js';
-import { duration, plural, time } from './format.js';
+import { dollars, duration, plural, time, tokens } from './format.js';
+import { KeyUsage } from './key-usage.js';
 import { LimitFields, limitsOf, limitsText, NO_LIMITS, textsOf } from './limit-fields.js';
 
 export interface KeyActions {
@@ -20,37 +21,39 @@ interface Props {
 
 /** One key: what it has used, its limits, and what can be done to it. */
 export function KeyRow({ row, all, actions }: Props) {
-  const [opened, setOpened] = useState<'limits' | 'revoke'>();
-  const { id, name, created, calls, seconds, limits, own } = row;
+  const [opened, setOpened] = useState<'usage' | 'limits' | 'revoke'>();
+  const { id, name, created, limits, own } = row;
   const isOwn = own.rate !== undefined || own.concurrent !== undefined;
   const close = () => setOpened(undefined);
+  const toggle = (part: 'usage' | 'limits') => setOpened(opened === part ? undefined : part);
   return (
     <li class="key">
       <div class="name">
         <strong>{name || 'no name'}</strong> <code>{id}</code>
       </div>
       <div>
-        <div>
-          {plural(calls, 'call')}, {duration(seconds)} of models
-        </div>
+        <div>{usageText(row)}</div>
         <div class="note">
           {limitsText(limits)} {isOwn && <span class="badge">own limits</span>}
         </div>
         <div class="note">created {time(created)}</div>
       </div>
-      {actions && opened !== 'revoke' && (
+      {opened !== 'revoke' && (
         <div class="row actions">
-          <button
-            type="button"
-            aria-label={`Limits of ${name || id}`}
-            aria-expanded={opened === 'limits'}
-            onClick={() => setOpened(opened === 'limits' ? undefined : 'limits')}
-          >
-            Limits
-          </button>
-          <button type="button" aria-label={`Revoke ${name || id}`} onClick={() => setOpened('revoke')}>
-            Revoke
-          </button>
+          <Fold name="Usage" of={name || id} isOpen={opened === 'usage'} onToggle={() => toggle('usage')} />
+          {actions && (
+            <>
+              <Fold
+                name="Limits"
+                of={name || id}
+                isOpen={opened === 'limits'}
+                onToggle={() => toggle('limits')}
+              />
+              <button type="button" aria-label={`Revoke ${name || id}`} onClick={() => setOpened('revoke')}>
+                Revoke
+              </button>
+            </>
+          )}
         </div>
       )}
       {actions && opened === 'revoke' && (
@@ -68,8 +71,34 @@ export function KeyRow({ row, all, actions }: Props) {
           </button>
         </div>
       )}
+      {opened === 'usage' && <KeyUsage row={row} />}
       {actions && opened === 'limits' && <LimitForm row={row} all={all} actions={actions} onDone={close} />}
     </li>
+  );
+}
+
+function usageText(row: KeyState): string {
+  const facts = [
+    plural(row.calls, 'call'),
+    `${duration(row.seconds)} of models`,
+    dollars(row.cost),
+    tokens(row),
+  ];
+  return facts.filter((fact) => fact !== '').join(' · ');
+}
+
+interface FoldProps {
+  name: string;
+  of: string;
+  isOpen: boolean;
+  onToggle(): void;
+}
+
+function Fold({ name, of, isOpen, onToggle }: FoldProps) {
+  return (
+    <button type="button" aria-label={`${name} of ${of}`} aria-expanded={isOpen} onClick={onToggle}>
+      {name}
+    </button>
   );
 }
 

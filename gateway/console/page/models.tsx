@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ConsoleState, ModelState } from '../state.js';
 import { ask } from './api.js';
-import { bytes, count, duration, params, plural } from './format.js';
+import { bytes, count, dollars, duration, params, plural, tokens } from './format.js';
 import { Problem } from './problem.js';
 import { useAction } from './use-action.js';
 
@@ -74,6 +74,7 @@ function Model({ model, playground }: { model: ModelState; playground: Playgroun
         <Fact name="servers" value={count(model.servers)} more={`${count(model.underWay)} under way`} />
         <Fact name="requests" value={count(model.requests)} more={plural(model.errors, 'error')} />
         <Fact name="cold starts" value={count(model.coldStarts)} />
+        <Fact name="cost" value={dollars(model.usage.cost)} more={tokens(model.usage)} />
         <Fact name="median" value={duration(latency.p50)} more={`p95 ${duration(latency.p95)}`} />
       </dl>
       <div class="row actions">

@@ -38,5 +38,13 @@ test('a call that ends just before the gateway does is in the log, the metrics a
   const rows = (await readUsage(usage)).rows();
   expect(rows).toMatchObject([{ key: 'k1', model: 'a/b', calls: 1, cost: 0.5, tokensIn: 3, tokensOut: 4 }]);
   expect(lines).toEqual(['POST /models/v2/a/b']);
-  expect(await metrics.text()).toContain('slipway_gateway_key_calls_total{key="k1",model="a/b"');
+  const text = await metrics.text();
+  const labels = 'key="k1",model="a/b",source="gateway"';
+  for (const line of [
+    `key_calls_total{${labels}} 1`,
+    `key_cost_dollars_total{${labels}} 0.5`,
+    `key_tokens_total{${labels},direction="in"} 3`,
+    `key_tokens_total{${labels},direction="out"} 4`,
+  ])
+    expect(text).toContain(`slipway_gateway_${line}\n`);
 });
