@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Conformance, runChecks } from '../conformance/run-checks.js';
 import { type CheckResult, type Group, GROUPS } from '../conformance/check.js';
+import { runGatewayChecks } from '../conformance/gateway.js';
 import { httpTransport } from '../conformance/http-transport.js';
 import {
   modelImage,
@@ -12,13 +13,20 @@ import {
 import { type CommandDeps, reportOf } from '../deps.js';
 import { BuilderError } from '../exit.js';
 import { fetchWeights } from '../fetch-weights.js';
-import { addHubOptions, addOutputOptions, type OutputFlags, type SourceFlags } from '../options.js';
+import {
+  addHubOptions,
+  addOutputOptions,
+  type OutputFlags,
+  parseModelId,
+  type SourceFlags,
+} from '../options.js';
 import type { Report } from '../report.js';
 import { columns } from '../table.js';
 import { readAttempts, totalAttempts } from '../verify/counters.js';
 import { waitForHealth } from '../wait-for-health.js';
 
-type TestFlags = Pick<SourceFlags, 'cache' | 'hub'> & OutputFlags & { only?: Group[]; wait: number };
+type TestFlags = Pick<SourceFlags, 'cache' | 'hub'> &
+  OutputFlags & { only?: Group[]; wait: number; model?: string };
 
 const NOTES = `
 An image is started without a network and asked from inside its container; weights that it does not hold come from the
@@ -30,8 +38,13 @@ the server's own /openapi.json and /status:
            others, as a stream, as a raw medium
   params   each parameter: an example is honoured or refused by name; null is taken; wrong values are refused by name
   bodies   malformed JSON, wrong types, empty input, 413, 415
-  dialects OpenAI's models, chats, streams, embeddings and errors, KServe's health, tools: each says what POST /run says
+  media    by address, from a server of this command's own on 127.0.0.1: the same answer, or refused without a call
+  dialects every route of every interface of other servers that the model has (OpenAI, Anthropic, Ollama, TEI, rerank,
+           Hugging Face, KServe, MCP …): each says what POST /run says, and its errors are in its own shape
   after    ready as before, no crash, and without a network also no attempt to reach one
+
+With --model, the address is that of a gateway, whose interface is checked for that model: below the model's own address,
+and at the root, where requests name it. It needs the gateway's pages, which describe its models.
 
 A server at an address is sent what costs it a minute or more, so not one that others use. With KEY in the environment, it
 is sent as "Authorization: Key …". Exit 0 when all checks pass, 1 when one fails, 3 when it is no model image.
@@ -39,7 +52,8 @@ is sent as "Authorization: Key …". Exit 0 when all checks pass, 1 when one fai
 Examples:
   builder test slipway/org_model:latest
   builder test http://127.0.0.1:8080 --only routes,bodies
-  builder test slipway/org_model:sealed --json`;
+  builder test slipway/org_model:sealed --json
+  KEY=… builder test http://127.0.0.1:9000 --model org/model --only dialects`;
 
 /** `builder test`: checks what a server answers against what it says of itself and what every server has to do. */
 export function testCommand(program: Command, deps: CommandDeps): void {
@@ -48,6 +62,7 @@ export function testCommand(program: Command, deps: CommandDeps): void {
     .description('Check that an image or a server answers as it says, and refuses what it must')
     .argument('<image|url>', 'model image of this engine, or address of a server')
     .option('--only <groups>', `only these checks: ${GROUPS.join(',')}`, groups)
+    .option('--model <id>', 'the address is a gateway, and this one of its models', parseModelId)
     .option('--wait <seconds>', 'how long a server at an address may take to be ready', seconds, 60)
     .addHelpText('after', NOTES);
   addOutputOptions(addHubOptions(command)).action((given: string, flags: TestFlags) =>
@@ -58,6 +73,8 @@ export function testCommand(program: Command, deps: CommandDeps): void {
 async function test(given: string, flags: TestFlags, deps: CommandDeps): Promise<void> {
   const report = reportOf(deps, flags);
   const isAddress = /^https?:\/\//i.test(given);
+  if (flags.model !== undefined && !isAddress)
+    throw new BuilderError('usage', '--model goes with the address of a gateway: an image has one model');
   const conformance = await (isAddress
     ? testAddress(given, { flags, deps, report })
     : testImage(given, { flags, deps, report }));
@@ -76,7 +93,10 @@ async function testAddress(address: string, { flags, deps, report }: Context): P
   const headers: Record<string, string> = key === undefined ? {} : { authorization: `Key ${key}` };
   return report.step(`Test ${new URL(address).origin}`, async (say) => {
     await ready(address, flags.wait, say);
-    return runChecks(httpTransport(address), { headers, only: flags.only, say });
+    const options = { headers, only: flags.only, say };
+    return flags.model === undefined
+      ? runChecks(httpTransport(address), options)
+      : runGatewayChecks(address, flags.model, options);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { ServerUnderTest } from './server.js';
 
 /** In the order in which they run. */
-export const GROUPS = ['routes', 'answers', 'params', 'bodies', 'dialects', 'after'] as const;
+export const GROUPS = ['routes', 'answers', 'params', 'bodies', 'media', 'dialects', 'after'] as const;
 
 export type Group = (typeof GROUPS)[number];
 

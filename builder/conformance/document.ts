@@ -8,22 +8,21 @@ const json = <T extends z.ZodType>(content: T) =>
 const document = z.object({
   openapi: z.string().startsWith('3.1.'),
   info: z.object({ title: z.string(), version: z.string() }),
-  paths: z.object({
-    '/run': z.object({
-      post: z.object({
-        operationId: z.string(),
-        'x-slipway': z
-          .object({
-            streams: z.boolean().optional(),
-            makes: z.string().optional(),
-            modality: z.string().optional(),
-          })
-          .optional(),
-        requestBody: json(z.object({ schema, example: schema })),
-        responses: z.object({ 200: json(z.object({ schema })) }),
-      }),
-    }),
-  }),
+  paths: z.record(z.string(), schema),
+});
+
+/** The operation that asks the model: POST /run, and behind a gateway POST to the model's address. */
+const run = z.object({
+  operationId: z.string(),
+  'x-slipway': z
+    .object({
+      streams: z.boolean().optional(),
+      makes: z.string().optional(),
+      modality: z.string().optional(),
+    })
+    .optional(),
+  requestBody: json(z.object({ schema, example: schema })),
+  responses: z.object({ 200: json(z.object({ schema })) }),
 });
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -45,12 +44,15 @@ export interface Described {
   streams: boolean;
   /** The kind of medium that it makes, such as `image`. */
   makes: string | undefined;
+  /** All of its routes, such as `GET /v1/models/{id}`. */
+  operations: ReadonlySet<string>;
 }
 
 /** @throws z.ZodError for a document that does not describe POST /run */
 export function parseDocument(value: unknown): Described {
   const { info, paths } = document.parse(value);
-  const { operationId, requestBody, responses, 'x-slipway': form } = paths['/run'].post;
+  const operation = (paths['/run'] ?? paths['/'])?.['post'];
+  const { operationId, requestBody, responses, 'x-slipway': form } = run.parse(operation);
   const { schema: request, example } = requestBody.content['application/json'];
   const fields = propertiesOf(request);
   return {
@@ -60,7 +62,15 @@ export function parseDocument(value: unknown): Described {
     params: propertiesOf(fields['params'] ?? {}),
     streams: form?.streams ?? false,
     makes: form?.makes,
+    operations: operationsOf(paths),
   };
+}
+
+function operationsOf(paths: Record<string, Schema>): Set<string> {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  return new Set(all);
 }
 
 function propertiesOf(of: Schema): Record<string, Schema> {

@@ -25,8 +25,16 @@ export interface Met {
  * @throws BuilderError `failure` when it does not do so as a server of builder's
  */
 export async function meet(transport: Transport, headers: Readonly<Record<string, string>>): Promise<Met> {
-  const described = await read(transport, { path: '/openapi.json', headers }, parseDocument);
+  const described = await describedBy(transport, headers);
   return { described, status: await readStatus(transport, headers) };
+}
+
+/** What /openapi.json says of the model. @throws BuilderError `failure` when it says nothing of one */
+export function describedBy(
+  transport: Transport,
+  headers: Readonly<Record<string, string>>,
+): Promise<Described> {
+  return read(transport, { path: '/openapi.json', headers }, parseDocument);
 }
 
 export async function readStatus(

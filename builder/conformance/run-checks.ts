@@ -7,7 +7,8 @@ import type { Check, CheckResult, Group } from './check.js';
 import { afterChecks } from './checks/after.js';
 import { ANSWER_CHECKS } from './checks/answers.js';
 import { BODY_CHECKS } from './checks/bodies.js';
-import { DIALECT_CHECKS } from './checks/dialects.js';
+import { dialectChecks } from './checks/dialects.js';
+import { MEDIA_CHECKS } from './checks/media.js';
 import { paramChecks } from './checks/params.js';
 import { ROUTE_CHECKS } from './checks/routes.js';
 import type { Described } from './document.js';
@@ -33,28 +34,58 @@ export interface Conformance {
  * @throws BuilderError `failure` when it does not describe itself
  */
 export async function runChecks(transport: Transport, options: RunOptions): Promise<Conformance> {
-  const { headers, recorded } = options;
-  const { described, status } = await meet(transport, headers);
-  const { example, engine_restarts: restarts } = status;
-  const golden = isTaskId(described.task) ? goldenRequest(described.task, example) : example;
-  const server: ServerUnderTest = { transport, headers, described, example, golden, recorded };
-  const all = [
+  const { server, restarts } = await serverUnderTest(transport, options);
+  const { described } = server;
+  const checks = [
     ...ROUTE_CHECKS,
-    ...ANSWER_CHECKS,
-    ...paramChecks(described),
-    ...BODY_CHECKS,
-    ...DIALECT_CHECKS,
+    ...modelChecks(described),
+    ...dialectChecks(described),
     ...afterChecks(restarts),
-  ].filter(({ group }) => options.only?.includes(group) ?? true);
-  const results: CheckResult[] = [];
-  for (const [i, check] of all.entries()) {
-    options.say(`${i + 1} of ${all.length}: ${check.group}, ${check.name}`);
-    results.push(await resultOf(check, server));
-  }
-  return { described, results };
+  ];
+  return { described, results: await makeChecks(checks, server, options) };
 }
 
-async function resultOf({ group, name, run }: Check, server: ServerUnderTest): Promise<CheckResult> {
+/** What asks the model alone, wherever it is served. */
+export const modelChecks = (described: Described): Check[] => [
+  ...ANSWER_CHECKS,
+  ...paramChecks(described),
+  ...BODY_CHECKS,
+  ...MEDIA_CHECKS,
+];
+
+/** One after the other, those of the groups that are wanted. */
+export async function makeChecks(
+  checks: readonly Check[],
+  server: ServerUnderTest,
+  { only, say }: Pick<RunOptions, 'only' | 'say'>,
+): Promise<CheckResult[]> {
+  const wanted = checks.filter(({ group }) => only?.includes(group) ?? true);
+  const results: CheckResult[] = [];
+  for (const [i, check] of wanted.entries()) {
+    say(`${i + 1} of ${wanted.length}: ${check.group}, ${check.name}`);
+    results.push(await resultOf(check, server));
+  }
+  return results;
+}
+
+/** The server as it describes itself, and how often its model process was started again. */
+export async function serverUnderTest(
+  transport: Transport,
+  { headers, recorded }: Pick<RunOptions, 'headers' | 'recorded'>,
+): Promise<{ server: ServerUnderTest; restarts: number }> {
+  const { described, status } = await meet(transport, headers);
+  const { example, engine_restarts: restarts } = status;
+  const golden = goldenOf(described, example);
+  return { server: { transport, headers, described, example, golden, recorded }, restarts };
+}
+
+/** The example with parameters that make answers short and equal, where the task is known here. */
+export function goldenOf({ task }: Described, example: Record<string, unknown>): Record<string, unknown> {
+  return isTaskId(task) ? goldenRequest(task, example) : example;
+}
+
+/** Never throws for what the server does: that is a check that fails. */
+export async function resultOf({ group, name, run }: Check, server: ServerUnderTest): Promise<CheckResult> {
   const started = performance.now();
   const { passed, detail } = await run(server).then(
     (detail) => ({ passed: true, detail }),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { httpTransport } from '../../builder/conformance/http-transport.js';
-import type { Group } from '../../builder/conformance/check.js';
+import { type Group, GROUPS } from '../../builder/conformance/check.js';
 import { runChecks } from '../../builder/conformance/run-checks.js';
 import type { Answer, Call, Transport } from '../../builder/conformance/transport.js';
 import { VERSION } from '../../runtime/version.js';
@@ -47,7 +47,9 @@ async function failing(transport: Transport, noticed: readonly string[] = []): P
 }
 
 test('a server that keeps the contract passes every check, and every parameter has one', async () => {
-  const { described, results } = await runChecks(honest, { headers: {}, say: () => undefined });
+  // The dialects ask for more than a made-up model can say: test/parity/conformance-dialects.test.ts.
+  const only = GROUPS.filter((group) => group !== 'dialects');
+  const { described, results } = await runChecks(honest, { headers: {}, only, say: () => undefined });
   expect(results.filter(({ passed }) => !passed)).toEqual([]);
   expect(results.filter(({ group }) => group === 'params').map(({ check }) => check)).toEqual(
     Object.keys(described.params),

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { fixtureSpec, serveInline } from '../parity/load.js';
 import { type ZooModel, zooModel, zooNames } from '../parity/zoo.js';
-import { closeServers, gateway, started } from './gateway.js';
+import { closeServers, gateway, type GivenGateway, started } from './gateway.js';
 
 /** A reference model of each task, by its folder among the fixtures. */
 const NAMES: Partial<Record<TaskId, string>> = {
@@ -29,7 +29,10 @@ export interface ZooGateway {
 }
 
 /** A gateway before real servers of reference models: all in this process, all reached over HTTP. */
-export async function zooGateway(tasks: readonly TaskId[]): Promise<ZooGateway> {
+export async function zooGateway(
+  tasks: readonly TaskId[],
+  parts: NonNullable<GivenGateway['parts']> = {},
+): Promise<ZooGateway> {
   const stops: (() => void)[] = [];
   const close = async () => {
     await closeServers();
@@ -46,7 +49,7 @@ export async function zooGateway(tasks: readonly TaskId[]): Promise<ZooGateway> 
       stops.push(() => served.stop());
       entries.push({ modelId, task, addresses: [await started(createServer(served.app))] });
     }
-    return { base: await gateway({ models: entries }), models, close };
+    return { base: await gateway({ models: entries, parts }), models, close };
   } catch (error) {
     // Open servers would keep the tests from ending.
     await close();
