@@ -62,6 +62,14 @@ export function parseHttpAddress(text: string): string {
   throw new InvalidArgumentError('expected an http(s) address');
 }
 
+/** The address by which others reach this gateway: `https://models.example/ai`, without anything that a link would spread. */
+export function parsePublicAddress(text: string): string {
+  const address = parseHttpAddress(text);
+  const { username, password, search, hash } = new URL(address);
+  if (username + password + search + hash === '' && !/[?#]/.test(address)) return address;
+  throw new InvalidArgumentError('expected an address without a user, a query or a fragment');
+}
+
 /** A Kubernetes name. */
 export function parseDnsLabel(text: string): string {
   if (/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return text;

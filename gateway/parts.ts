@@ -34,6 +34,7 @@ export interface ServeFlags extends BackendFlags {
   audit?: string;
   allowOrigins?: readonly string[];
   playground: boolean;
+  publicUrl?: string;
 }
 
 /** The gateway, composed but not listening. */
@@ -113,7 +114,7 @@ export async function composeGateway(
       audit: records.console,
       ...{ catalog, upstream, keys, metrics, incidents, startMs: START_MS },
       limits: { ...flags.rate, concurrent: flags.concurrent ?? null },
-      playground: flags.playground ? { port: callPort, path: BASE } : null,
+      playground: flags.playground ? { url: flags.publicUrl ?? null, port: callPort, path: BASE } : null,
     }),
     async close() {
       await upstream.close();

@@ -12,6 +12,7 @@ import {
   parseGigabytes,
   parseHttpAddress,
   parsePort,
+  parsePublicAddress,
   parseRate,
 } from '../options.js';
 import { PACKAGE } from '../package.js';
@@ -33,6 +34,11 @@ function addListening(command: Command): void {
       '--allow-origins <origins>',
       'pages that may call from a browser: origins, separated by commas, or * for all',
       parseAllowedOrigins,
+    )
+    .option(
+      '--public-url <url>',
+      'address by which people reach it, such as that of a proxy; for links of the console to pages of models',
+      parsePublicAddress,
     )
     .option('--no-playground', 'no pages for people at the addresses of models')
     .addOption(

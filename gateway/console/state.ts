@@ -8,8 +8,15 @@ export interface ConsoleState {
   models: ModelState[];
   errors: ErrorRow[];
   history: Sample[];
-  /** Where the pages of models are, on the address for calls; null without them. */
-  playground: { port: number; path: string } | null;
+  /** Where the pages of models are; null without them. */
+  playground: PlaygroundPlace | null;
+}
+
+/** The path of models below an address: the one that operators gave, else that of the console's host and this port. */
+export interface PlaygroundPlace {
+  url: string | null;
+  port: number;
+  path: string;
 }
 
 export interface Totals {

@@ -51,7 +51,7 @@ describeWithBrowser('the console', () => {
   }
 
   test('sign in, look at the models, warm one up, stop it, sign out', async () => {
-    const playground = { port: 8080, path: '/models/v2' };
+    const playground = { url: null, port: 8080, path: '/models/v2' };
     const { page, faults, call } = await open({
       models: [{}, { modelId: 'org/second', task: 'chat' }],
       playground,
@@ -75,6 +75,16 @@ describeWithBrowser('the console', () => {
     await page.click('text=Sign out');
     await page.waitForSelector('#console-key');
     expect(faults).toEqual([]);
+  });
+
+  test('links lead to the address that the operator gave', async () => {
+    const { page } = await open({
+      playground: { url: 'https://models.example/ai', port: 8080, path: '/models/v2' },
+    });
+    await enter(page);
+    expect(await page.locator('.model a').getAttribute('href')).toBe(
+      'https://models.example/ai/models/v2/org/name/',
+    );
   });
 
   test('a key is made, shown once, used and revoked', async () => {
@@ -135,8 +145,22 @@ describeWithBrowser('the console', () => {
     await page.waitForFunction(() => document.querySelectorAll('.usage tbody tr').length === 2);
     const rows = await table.locator('tbody tr').allInnerTexts();
     expect(rows.toSorted().map((row) => row.split('\t'))).toEqual([
-      ['org/name', '2', expect.stringMatching(/ m?s$/), expect.stringMatching(/^\$0\.\d/), '2,400', '14'],
-      ['org/second', '1', expect.stringMatching(/ m?s$/), expect.stringMatching(/^\$0\.\d/), '1,200', '7'],
+      [
+        'org/name',
+        '2',
+        expect.stringMatching(/ m?s$/),
+        expect.stringMatching(/^(?:< )?\$0\.\d/),
+        '2,400',
+        '14',
+      ],
+      [
+        'org/second',
+        '1',
+        expect.stringMatching(/ m?s$/),
+        expect.stringMatching(/^(?:< )?\$0\.\d/),
+        '1,200',
+        '7',
+      ],
     ]);
     await page.locator('.key >> text=3,600 tokens read, 21 written').waitFor();
     await page.locator('.model:has-text("org/name") >> text=2,400 tokens read, 14 written').waitFor();

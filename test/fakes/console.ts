@@ -9,7 +9,7 @@ import type { AuditEvent } from '../../gateway/audit/audit-log.js';
 import { createConsole } from '../../gateway/console/app.js';
 import type { ConsoleAudit } from '../../gateway/console/audit.js';
 import { createIncidents } from '../../gateway/console/incidents.js';
-import type { ConsoleState } from '../../gateway/console/state.js';
+import type { ConsoleState, PlaygroundPlace } from '../../gateway/console/state.js';
 import { adminApp } from '../../gateway/http/admin.js';
 import { fileKeys, fixedKeys, hashKey } from '../../gateway/keys/key-store.js';
 import type { FinishedCall } from '../../gateway/records/finished-call.js';
@@ -39,7 +39,7 @@ export interface GivenConsole {
   isLocal?: boolean;
   /** Of each key. */
   rate?: { calls: number; seconds: number };
-  playground?: { port: number; path: string } | null;
+  playground?: PlaygroundPlace | null;
 }
 
 const answering: RequestListener = (request, response) => {

@@ -67,6 +67,7 @@ async function openGateway() {
     ...['serve', '--upstream', 'static', '--catalog', file('models.json'), '--port', '0'],
     ...['--keys', file('keys.json'), '--rate', '100000/60s', '--audit', file('audit.jsonl')],
     ...['--metrics', String(metrics), '--console', String(page), '--console-key-file', file('console.key')],
+    ...['--public-url', 'https://models.example/ai'],
   ];
   child = spawn(process.execPath, ['dist/gateway/main.js', ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
   const base = String((await once(child.stdout!, 'data'))[0]).trim();
@@ -134,6 +135,7 @@ test('40 models under load: states keep coming, and at rest each figure is that 
   const page = await metrics();
   const [state, keys] = [await ask<ConsoleState>('/api/state'), await ask<KeyList>('/api/keys')];
   expect(figuresShown(state, keys)).toEqual(figuresBy(page, state, keys));
+  expect(state.playground).toMatchObject({ url: 'https://models.example/ai', path: '/models/v2' });
   expect(state.models).toHaveLength(40);
   expect(state.models.every(({ state: shown, requests }) => shown === 'elsewhere' && requests > 0)).toBe(
     true,

@@ -38,7 +38,7 @@ export function params(billions: number | null): string {
 /** `$1.20`; amounts below a cent with two digits that count. */
 export function dollars(amount: number): string {
   if (amount === 0) return '$0';
-  if (amount < 1e-6) return 'below $0.000001';
+  if (amount < 1e-4) return '< $0.0001';
   if (amount >= 0.01)
     return `$${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
   return `$${amount.toLocaleString('en', { maximumSignificantDigits: 2 })}`;

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ConsoleState, ModelState } from '../state.js';
+import type { ConsoleState, ModelState, PlaygroundPlace } from '../state.js';
 import { ask } from './api.js';
 import { bytes, count, dollars, duration, params, plural, tokens } from './format.js';
 import { Problem } from './problem.js';
@@ -133,10 +133,9 @@ function Fact({ name, value, more = '' }: { name: string; value: string; more?: 
   );
 }
 
-/** The page of a model, on the address for calls of the same host. */
-function pageOf(id: string, { port, path }: NonNullable<Playground>): string {
-  const url = new URL(location.origin);
-  url.port = String(port);
-  url.pathname = `${path}/${id.split('/').map(encodeURIComponent).join('/')}/`;
-  return url.href;
+/** The page of a model. */
+function pageOf(id: string, { url, port, path }: PlaygroundPlace): string {
+  const here = new URL(location.origin);
+  here.port = String(port);
+  return `${url ?? here.origin}${path}/${id.split('/').map(encodeURIComponent).join('/')}/`;
 }

@@ -5,7 +5,7 @@ import { readCatalogFile } from '../../../gateway/catalog/file.js';
 import { changeKeys, readKeys } from '../../../gateway/keys/key-file.js';
 import { fixedKeys, newKey } from '../../../gateway/keys/key-store.js';
 import { meterOf, readTiers } from '../../../gateway/meters.js';
-import { parseDuration, parseGigabytes, parseRate } from '../../../gateway/options.js';
+import { parseDuration, parseGigabytes, parsePublicAddress, parseRate } from '../../../gateway/options.js';
 
 const folder = () => mkdtemp(path.join(tmpdir(), 'slipway-gateway-'));
 
@@ -204,6 +204,18 @@ test('amounts as people write them', () => {
   ]);
   expect([parseGigabytes('8GB'), parseGigabytes('512MB'), parseGigabytes('1.5g')]).toEqual([8, 0.512, 1.5]);
   expect(parseRate('600/60s')).toEqual({ calls: 600, seconds: 60 });
+  expect(['https://a.example/', 'http://a.example:8080/ai'].map(parsePublicAddress)).toEqual([
+    ...['https://a.example', 'http://a.example:8080/ai'],
+  ]);
+  for (const wrong of [
+    'a.example',
+    'javascript:alert(1)',
+    'https://u:p@x',
+    'https://x?key=1',
+    'https://x/#',
+    '',
+  ])
+    expect(() => parsePublicAddress(wrong)).toThrow();
   for (const wrong of ['', '5', '5 m', '-1s']) expect(() => parseDuration(wrong)).toThrow();
   for (const wrong of ['8', '0GB', '-1GB', 'GB']) expect(() => parseGigabytes(wrong)).toThrow();
   for (const wrong of ['600', '0/1s', '1/0']) expect(() => parseRate(wrong)).toThrow();
