@@ -57,6 +57,12 @@ export function parseModelId(text: string): string {
   throw new InvalidArgumentError('expected org/name as on the hub, e.g. distilbert/distilgpt2');
 }
 
+/** The same for an argument that may be given several times. */
+export const parseModelIds = (text: string, before: readonly string[] = []): string[] => [
+  ...before,
+  parseModelId(text),
+];
+
 /** `org/name:Q4_K_M`, as other tools write it, in its parts. */
 export function modelAddress(text: string): { id: string; file?: string | undefined } {
   const [, id, file] = /^([^:]*):([\w.-]+)$/.exec(text) ?? [];

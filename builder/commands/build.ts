@@ -1,18 +1,10 @@
-import { existsSync } from 'node:fs';
-import { Command } from 'commander';
-import { BUILD_FILE, readBuildFile } from '../build-file/read.js';
+import type { Command } from 'commander';
+import { addBuildOptions, entriesOf } from '../build-file/entries.js';
+import { BUILD_FILE } from '../build-file/read.js';
 import { type CommandDeps, reportOf } from '../deps.js';
-import { BuilderError } from '../exit.js';
-import {
-  addBakeOption,
-  addImageOptions,
-  addOutputOptions,
-  addPackingOptions,
-  addSourceOptions,
-  parseModelId,
-} from '../options.js';
+import { addOutputOptions, parseModelId } from '../options.js';
 import { combineResults } from '../report.js';
-import { type BuildEntry, buildMany } from './build-many.js';
+import { buildMany } from './build-many.js';
 import { type BuildFlags, buildOne, planBuild } from './build-one.js';
 
 const EXAMPLES = `
@@ -35,9 +27,6 @@ Examples:
   builder build org/model --platform linux/amd64,linux/arm64 \\
     --base-image linux/arm64=node-arm64:24       an image for each, built without emulation`;
 
-const describe = (command: Command): Command =>
-  addBakeOption(addImageOptions(addPackingOptions(addSourceOptions(command))));
-
 /** `builder build`: prints the name of the image. The same inputs give the same image. */
 export function buildCommand(program: Command, deps: CommandDeps): void {
   const command = program
@@ -52,27 +41,12 @@ export function buildCommand(program: Command, deps: CommandDeps): void {
     .option('--folders-only', 'only write complete build folders; needs no Docker Engine')
     .option('--dry-run', 'print what would be done; change nothing')
     .addHelpText('after', EXAMPLES);
-  addOutputOptions(describe(command)).action(
+  addOutputOptions(addBuildOptions(command)).action(
     async (id: string | undefined, { file, ...flags }: BuildFlags & { file?: string }) => {
-      if (id === undefined) return buildMany(await modelsOf(file, command), flags, deps);
+      if (id === undefined) return buildMany(await entriesOf<BuildFlags>(file, command), flags, deps);
       const job = { id, flags: { ...flags, file }, report: reportOf(deps, flags) };
       const { results } = await buildOne(await planBuild(job, deps), job, deps);
       job.report.result(...combineResults(results));
     },
   );
-}
-
-/** The file's models, each with its flags: the command line's, else the file's, else the defaults of the command. */
-async function modelsOf(file: string | undefined, command: Command): Promise<BuildEntry[]> {
-  if (file === undefined && !existsSync(BUILD_FILE))
-    throw new BuilderError('usage', `name a model, or write ./${BUILD_FILE}; see builder build --help`);
-  // The file of a model is another one.
-  const { file: _own, ...defaults } = command.opts();
-  const given = Object.fromEntries(
-    Object.entries(defaults).filter(([name]) => command.getOptionValueSource(name) === 'cli'),
-  );
-  const { options } = describe(new Command());
-  const models = await readBuildFile(file ?? BUILD_FILE, { options, defaults, given });
-  // Parsed by the options' own parsers, as commander does it.
-  return models.map(({ id, values }) => ({ id, flags: values as unknown as BuildFlags }));
 }

@@ -8,18 +8,25 @@ import { downloadDir } from '../../runtime/store/paths.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';
 import { formatSpec } from '../../runtime/store/spec-file.js';
 import type { Weights } from '../../runtime/store/weights.js';
-import { type CommandDeps, reportOf } from '../deps.js';
+import { type Entry, namedEntries } from '../build-file/entries.js';
+import { BUILD_FILE } from '../build-file/read.js';
+import { type CommandDeps, reportOf, reportOptions } from '../deps.js';
+import { messageOf } from '../error-message.js';
+import { BuilderError } from '../exit.js';
 import {
   addOutputOptions,
   addPackingOptions,
   addSourceOptions,
-  parseModelId,
+  parseModelIds,
   type OutputFlags,
   type SourceFlags,
 } from '../options.js';
 import { interruptible } from '../interrupt.js';
 import { hasWeights } from '../fetch-weights.js';
 import { decideModel } from '../pack/decide-model.js';
+import { runTogether } from '../parallel-steps.js';
+import type { Report } from '../report.js';
+import { columns } from '../table.js';
 
 type FetchFlags = SourceFlags & OutputFlags & { to?: string; verify?: boolean };
 
@@ -29,10 +36,13 @@ With the folder mounted at /server/model, an image of that model needs no networ
 commit, or of another model of the same profile, serves it with -e MODEL_SPEC=/server/model/<org>/<name>/<commit>.json.
 An interrupted download is resumed by the next call; files that are present and verified are not fetched again.
 
+Several models, or those of ./slipway.yaml, are downloaded side by side; one that fails leaves the others alone.
+
 Examples:
   builder fetch distilbert/distilbert-base-uncased-finetuned-sst-2-english
   builder fetch org/model --to /media/stick            for a machine without a network
   builder fetch org/model --revision v1.0 --json
+  builder fetch org/first org/second --json
   builder fetch org/model --verify                     hash all files again`;
 
 /** An interrupted download releases its lock and keeps its partial files. */
@@ -43,27 +53,89 @@ export function fetchCommand(program: Command, deps: CommandDeps): void {
   const command = program
     .command('fetch')
     .description("Download a model's files and verify them: into the cache, or into a folder to carry away")
-    .argument('<model>', 'id on the hub', parseModelId)
+    .argument('[models...]', `ids on the hub (default: the models of ./${BUILD_FILE})`, parseModelIds)
+    .option(
+      '--file <file>',
+      'without a model: fetch the models of this build file; with one: which file of GGUF, by its quantisation (Q4_K_M) or its name',
+    )
     .option('--to <folder>', 'folder to fill, as images expect it at /server/model', (text) =>
       path.resolve(text),
     )
     .option('--verify', 'hash all files, even those that were verified before')
     .addHelpText('after', NOTES);
-  addOutputOptions(addPackingOptions(addSourceOptions(command))).action((id: string, flags: FetchFlags) =>
-    fetchFiles(id, flags, deps),
+  addOutputOptions(addPackingOptions(addSourceOptions(command))).action(
+    async (ids: string[] | undefined, flags: FetchFlags) => {
+      const entries = await namedEntries(ids ?? [], flags, command);
+      const [only] = entries;
+      if (only && ids?.length === 1) return fetchOne(only.id, only.flags, deps);
+      return fetchMany(entries, flags, deps);
+    },
   );
 }
 
-async function fetchFiles(id: string, flags: FetchFlags, deps: CommandDeps): Promise<void> {
+async function fetchOne(id: string, flags: FetchFlags, deps: CommandDeps): Promise<void> {
   const report = reportOf(deps, flags);
+  const stopped = new AbortController();
+  const fetched = await interruptible({ stop: () => stopped.abort(), note: KEPT }, () =>
+    fetchModel({ id, flags, report, signal: stopped.signal }, deps),
+  );
+  report.result(fetched.folder, fetched);
+  noteMount(report, flags);
+}
+
+/** Downloads run side by side. @throws BuilderError `failure` with the reasons if any failed; the others are fetched then */
+async function fetchMany(
+  entries: readonly Entry<FetchFlags>[],
+  flags: FetchFlags,
+  deps: CommandDeps,
+): Promise<void> {
+  const stopped = new AbortController();
+  const jobs = entries.map(({ id, flags: own }) => ({
+    name: id,
+    run: (report: Report) => fetchModel({ id, flags: own, report, signal: stopped.signal }, deps),
+  }));
+  const settled = await interruptible({ stop: () => stopped.abort(), note: KEPT }, () =>
+    runTogether(jobs, reportOptions(deps, flags)),
+  );
+  const report = reportOf(deps, flags);
+  const rows = settled.map((each, i) => {
+    const { id: model } = entries[i]!;
+    if (each.status === 'fulfilled') return { state: 'fetched' as const, ...each.value };
+    return { model, state: 'failed' as const, reason: messageOf(each.reason) };
+  });
+  const text = rows.map((row) => [
+    row.model,
+    row.state,
+    row.state === 'failed' ? firstLine(row.reason) : row.folder,
+  ]);
+  report.result(columns([['MODEL', 'STATE', 'FOLDER'], ...text]), rows);
+  const failed = rows.flatMap((row) => (row.state === 'failed' ? [`  ${row.model}: ${row.reason}`] : []));
+  if (failed.length > 0)
+    throw new BuilderError(
+      'failure',
+      [`${failed.length} of ${rows.length} models failed:`, ...failed].join('\n'),
+    );
+  noteMount(report, flags);
+}
+
+const firstLine = (text: string): string => text.split('\n', 1)[0]!;
+
+interface Fetching {
+  id: string;
+  flags: FetchFlags;
+  report: Report;
+  signal: AbortSignal;
+}
+
+async function fetchModel({ id, flags, report, signal }: Fetching, deps: CommandDeps) {
   const { to, verify } = flags;
   const model = await decideModel({ id, flags, report }, deps);
-  const stopped = new AbortController();
-  const weights = await interruptible({ stop: () => stopped.abort(), note: KEPT }, () =>
-    hasWeights({ id, flags, report, model, to, rehash: verify, signal: stopped.signal }, deps),
-  );
+  const weights = await hasWeights({ id, flags, report, model, to, rehash: verify, signal }, deps);
   const description = to === undefined ? null : await writeDescription(model.spec, to);
-  report.result(weights.dir, resultOf(model.spec, weights, description));
+  return resultOf(model.spec, weights, description);
+}
+
+function noteMount(report: Report, { to }: FetchFlags): void {
   if (to !== undefined) report.note(`mount ${to} at /server/model: -v ${to}:/server/model:ro`);
 }
 

@@ -126,7 +126,7 @@ test.each([
   ['a gated model', ['org/gated'], 5, /accept its terms at http:\S+\/org\/gated/],
   ['no such model', ['org/none'], 5, /org\/none was not found/],
   ['no such revision', ['org/name', '--revision', 'v9'], 5, /no such revision/],
-  ['no id', [], 2, /missing required argument/],
+  ['no id', [], 2, /name a model, or write \.\/slipway\.yaml/],
 ])('%s has its exit code and its sentence', async (_, args, code, message) => {
   const finished = await fetchCli(...args);
   expect(finished).toMatchObject({ code, stdout: '' });
