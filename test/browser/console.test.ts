@@ -138,8 +138,8 @@ describeWithBrowser('the console', () => {
         response.end('{"error":null,"output":"done"}');
       },
     });
-    await enter(page);
     for (const id of ['org/name', 'org/second', 'org/name']) await (await call(id)).text();
+    await enter(page);
     await page.click('[aria-label="Usage of test"]');
     const table = page.locator('[aria-label="Usage of test"] >> xpath=self::table');
     await page.waitForFunction(() => document.querySelectorAll('.usage tbody tr').length === 2);
@@ -163,7 +163,7 @@ describeWithBrowser('the console', () => {
       ],
     ]);
     await page.locator('.key >> text=3,600 tokens read, 21 written').waitFor();
-    await page.locator('.model:has-text("org/name") >> text=2,400 tokens read, 14 written').waitFor();
+    await page.locator('.model:has-text("org/name") >> text=2.4K in').waitFor();
     expect(await barriers(page)).toEqual([]);
     expect(faults).toEqual([]);
   });

@@ -35,6 +35,10 @@ export function params(billions: number | null): string {
     : `${Math.round(billions * 1e6)}k`;
 }
 
+/** `812`, `12.3k`, `4.1M`. */
+export const short = (amount: number): string =>
+  amount.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 });
+
 /** `$1.20`; amounts below a cent with two digits that count. */
 export function dollars(amount: number): string {
   if (amount === 0) return '$0';

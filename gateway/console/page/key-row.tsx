@@ -34,7 +34,7 @@ export function KeyRow({ row, all, actions }: Props) {
       <div>
         <div>{usageText(row)}</div>
         <div class="note">
-          {limitsText(limits)} {isOwn && <span class="badge">own limits</span>}
+          at most {limitsText(limits)} {isOwn && <span class="badge">own limits</span>}
         </div>
         <div class="note">created {time(created)}</div>
       </div>
@@ -78,9 +78,10 @@ export function KeyRow({ row, all, actions }: Props) {
 }
 
 function usageText(row: KeyState): string {
+  if (row.calls === 0) return 'no calls since the gateway started';
   const facts = [
     plural(row.calls, 'call'),
-    `${duration(row.seconds)} of models`,
+    `models worked ${duration(row.seconds)}`,
     dollars(row.cost),
     tokens(row),
   ];

@@ -15,7 +15,7 @@ export function KeyUsage({ row: { id, name, calls } }: { row: KeyState }) {
     );
   }, [id, calls]);
   return (
-    <div class="usage">
+    <div class="usage" role="region" aria-label={`Usage of ${name || id} by model`} tabIndex={0}>
       <Problem text={read.problem} />
       {rows?.length === 0 && <p class="note">No calls since the gateway started.</p>}
       {rows !== undefined && rows.length > 0 && (

@@ -45,7 +45,9 @@ export function Keys() {
     <section aria-labelledby="keys" class="panel">
       <div class="head">
         <h2 id="keys">Keys</h2>
-        {list && <p class="note">all keys: {limitsText(list.limits)}</p>}
+        {list && (
+          <p class="note">each key at most {limitsText(list.limits)}, unless it has limits of its own</p>
+        )}
       </div>
       <Problem text={act.problem} />
       {made && <Secret name={made.name} secret={made.key} onDone={() => setMade(undefined)} />}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ConsoleState, ModelState, PlaygroundPlace } from '../state.js';
 import { ask } from './api.js';
-import { bytes, count, dollars, duration, params, plural, tokens } from './format.js';
+import { bytes, count, dollars, duration, params, plural, short } from './format.js';
 import { Problem } from './problem.js';
 import { useAction } from './use-action.js';
 
@@ -59,7 +59,7 @@ export function Models({ models, playground }: { models: readonly ModelState[]; 
 }
 
 function Model({ model, playground }: { model: ModelState; playground: Playground }) {
-  const { id, state, reason, latency } = model;
+  const { id, state, reason, latency, usage } = model;
   const act = useAction();
   const isHere = state !== 'elsewhere';
   return (
@@ -69,13 +69,17 @@ function Model({ model, playground }: { model: ModelState; playground: Playgroun
         <span class={`state ${state}`}>{state}</span>
       </div>
       <dl class="facts">
-        <Fact name="parameters" value={params(model.params)} />
-        <Fact name="memory" value={isHere ? bytes(model.size) : '–'} more={isHere ? model.figures : ''} />
+        <Fact name="memory" value={isHere ? bytes(model.size) : '–'} more={isHere ? sizeText(model) : ''} />
         <Fact name="servers" value={count(model.servers)} more={`${count(model.underWay)} under way`} />
         <Fact name="requests" value={count(model.requests)} more={plural(model.errors, 'error')} />
         <Fact name="cold starts" value={count(model.coldStarts)} />
-        <Fact name="cost" value={dollars(model.usage.cost)} more={tokens(model.usage)} />
         <Fact name="median" value={duration(latency.p50)} more={`p95 ${duration(latency.p95)}`} />
+        <Fact name="cost" value={dollars(usage.cost)} />
+        {usage.tokensIn + usage.tokensOut === 0 ? (
+          <Fact name="tokens" value="–" />
+        ) : (
+          <Fact name="tokens" value={`${short(usage.tokensIn)} in`} more={`${short(usage.tokensOut)} out`} />
+        )}
       </dl>
       <div class="row actions">
         {playground && (
@@ -83,9 +87,9 @@ function Model({ model, playground }: { model: ModelState; playground: Playgroun
             Playground
           </a>
         )}
-        {isHere && <Actions model={model} act={act} />}
+        {isHere ? <Actions model={model} act={act} /> : <small>{reason}</small>}
       </div>
-      {reason !== null && <p class={state === 'failed' ? 'error' : 'note'}>{reason}</p>}
+      {state === 'failed' && <p class="error">{reason}</p>}
       <Problem text={act.problem} />
     </li>
   );
@@ -122,6 +126,10 @@ function Actions({
     </>
   );
 }
+
+/** How large it is, and who says so. */
+const sizeText = ({ params: billions, figures }: ModelState) =>
+  billions === null ? figures : `${params(billions)}, ${figures}`;
 
 function Fact({ name, value, more = '' }: { name: string; value: string; more?: string }) {
   return (

@@ -12,7 +12,7 @@ function perMinute(history: readonly Sample[], read: (sample: Sample) => number)
   });
 }
 
-const rate = (value: number) => `${Number(value.toFixed(1))}/min`;
+const rate = (value: number) => `${count(Number(value.toFixed(value < 10 ? 1 : 0)))}/min`;
 
 /** Totals since the gateway started, each over the last half hour. */
 export function Overview({ state: { totals, memory, history } }: { state: ConsoleState }) {

@@ -8,25 +8,30 @@ export interface Series {
 
 const [WIDTH, HEIGHT] = [160, 36];
 
-/** A small chart without axes, for the last half hour; empty before there are two values. */
+/** A small chart for the last half hour, with its largest value; nothing before there are two. */
 export function Spark({ label, values, format }: Series) {
   const known = values.filter((value) => value !== null);
-  if (known.length < 2) return <div class="spark" />;
+  if (known.length < 2) return null;
   const top = Math.max(...known);
   const said = `${label}, last ${values.length} samples: up to ${format(top)}, now ${format(known.at(-1)!)}`;
   return (
-    <svg
-      class="spark"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={said}
-    >
-      <title>{said}</title>
-      {lines(values, top).map((points) => (
-        <polyline key={points} points={points} vector-effect="non-scaling-stroke" />
-      ))}
-    </svg>
+    <>
+      <svg
+        class="spark"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={said}
+      >
+        <title>{said}</title>
+        {lines(values, top).map((points) => (
+          <polyline key={points} points={points} vector-effect="non-scaling-stroke" />
+        ))}
+      </svg>
+      <small class="scale" aria-hidden="true">
+        up to {format(top)}
+      </small>
+    </>
   );
 }
 
