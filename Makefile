@@ -4,7 +4,7 @@ PORT ?= 8080
 NODE ?= node
 
 .DEFAULT_GOAL := help
-.PHONY: help install build run gateway gateway-image package release release-check test check unit contract processes parity browser faults e2e memory manifests real-weights clients pictures mutants docs bench bench-text soak format clean
+.PHONY: help install build run gateway gateway-image package release release-check test check unit contract processes parity browser faults e2e memory manifests real-weights clients pictures mutants docs sizes bench bench-text soak format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ unit contract processes: dist/.built
 
 docs: dist/.built ## Write the generated documents and samples again
 	@$(NODE) scripts/docs.mjs
+
+sizes: dist/.built ## Write docs/package-sizes.md: tarball, server, pages; fails where one is beyond its limit
+	@$(NODE) scripts/sizes/write.mjs
 
 bench: dist/.built ## Measure sizes, memory, start and latency
 	@$(NODE) scripts/packing/unpack.mjs

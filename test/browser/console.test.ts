@@ -63,6 +63,7 @@ describeWithBrowser('the console', () => {
     expect(await first.locator('.state').innerText()).toBe('cold');
     await page.click('[aria-label="Warm up org/name"]');
     await first.locator('.state.warm').waitFor();
+    expect(await barriers(page)).toEqual([]);
     await (await call('org/name')).text();
     await page.waitForFunction(() => document.querySelector('#requests')?.textContent === '1');
     expect(await first.locator('a').getAttribute('href')).toBe('http://127.0.0.1:8080/models/v2/org/name/');
@@ -93,9 +94,11 @@ describeWithBrowser('the console', () => {
     await page.fill('.new-key > input', 'the shop');
     await page.click('text=Create a key');
     const key = await page.innerText('.secret');
+    expect(await barriers(page)).toEqual([]);
     expect((await call('org/name', key)).status).toBe(200);
     await page.click('text=Done');
     await page.click('[aria-label="Revoke the shop"]');
+    expect(await barriers(page)).toEqual([]);
     await page.click('text=Revoke for good');
     await page.waitForFunction(() => document.querySelectorAll('.key').length === 1);
     expect((await call('org/name', key)).status).toBe(401);
@@ -173,11 +176,13 @@ describeWithBrowser('the console', () => {
     await page.fill('#console-key', 'nonsense');
     await page.press('#console-key', 'Enter');
     await page.waitForSelector('text=this is not the key of the console');
+    expect(await barriers(page)).toEqual([]);
     await enter(page);
     await page.click('[aria-label="Warm up org/name"]');
     await page.waitForSelector('.model .state.failed');
     expect(await page.locator('.model .error').first().innerText()).toBe('its file is damaged');
     await page.waitForSelector('.model [role=alert]');
+    expect(await barriers(page)).toEqual([]);
     await page.click('text=Reload the catalogue');
     await page.waitForSelector('text=the catalogue of this gateway never changes');
   });

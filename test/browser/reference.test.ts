@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { closeServers, gateway, secret } from '../fakes/gateway.js';
 import { zooModel } from '../parity/zoo.js';
-import { describeWithBrowser, launch, watch } from './support/browser.js';
+import { barriers, describeWithBrowser, launch, watch } from './support/browser.js';
 import { type PageServer, PLAYGROUND, servePage } from './support/page-server.js';
 
 const KEY = 'open-sesame';
@@ -39,13 +39,17 @@ describeWithBrowser('the reference of the interface', () => {
       page.setDefaultTimeout(15_000);
       const faults = watch(page, server.address);
       await page.goto(`${server.address}docs`);
+      await page.waitForSelector('.opblock-summary-path[data-path="/run"]');
+      expect(await barriers(page)).toEqual([]);
       await page.click('button.authorize');
       await page.fill('.auth-container input', `Key ${KEY}`);
+      expect(await barriers(page)).toEqual([]);
       await page.click('.auth-btn-wrapper .authorize');
       await page.click('.auth-btn-wrapper .btn-done');
       const answer = await tryOut(page, '/run');
       expect(answer.status).toMatch(/^200/);
       expect(answer.body).toContain('"score"');
+      expect(await barriers(page)).toEqual([]);
       expect(faults).toEqual([]);
       await page.close();
     },
@@ -61,9 +65,12 @@ describeWithBrowser('the reference of the interface', () => {
     const page = await browser.newPage();
     page.setDefaultTimeout(15_000);
     await page.goto(`${base}/org/name/docs`);
+    await page.waitForSelector('#key');
+    expect(await barriers(page)).toEqual([]);
     await page.fill('#key', secret);
     await page.click('button.main');
     await page.waitForSelector('.opblock-summary-path[data-path="/"]');
+    expect(await barriers(page)).toEqual([]);
     await page.close();
   });
 });

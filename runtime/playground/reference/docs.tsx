@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+import SwaggerUI, { type Plugin } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import { type OpenApi, useDocument } from '../api/document.js';
 import { ThemeButton } from '../theme-button.js';
 import { applyTheme, storedTheme, type Theme } from '../theme.js';
@@ -34,6 +34,22 @@ function Reference() {
   );
 }
 
+/**
+ * What stands in the way of those who go by keyboard or by ear. Summaries of operations are buttons, in which a link would be a second
+ * one: the address follows what is open without it. The cross that closes a dialog and the body of a request have no name, and
+ * buttons have another than the one that is read on them.
+ */
+const mendings: Plugin = ({ React: { createElement } }) => ({
+  components: {
+    DeepLink: ({ text }) => createElement('span', null, text),
+    CloseIcon: () => createElement('span', { role: 'img', 'aria-label': 'Close' }, '×'),
+  },
+  wrapComponents: {
+    Button: (Original) => (props) => createElement(Original, { ...props, 'aria-label': undefined }),
+    TextArea: (Original) => (props) => createElement(Original, { ...props, 'aria-label': 'Request body' }),
+  },
+});
+
 /** Swagger UI in a box of its own; what is tried there is sent to this server with the visitor's key. */
 function Operations({ document, secret }: { document: OpenApi; secret: string }) {
   const box = useRef<HTMLDivElement>(null);
@@ -42,6 +58,7 @@ function Operations({ document, secret }: { document: OpenApi; secret: string })
       domNode: box.current!,
       spec: document,
       deepLinking: true,
+      plugins: [mendings],
       defaultModelsExpandDepth: 0,
       // Nobody else is asked whether the document is valid.
       validatorUrl: null,
