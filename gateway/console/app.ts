@@ -12,7 +12,7 @@ import { type ConsoleAudit, recordActions } from './audit.js';
 import { createBodyReader, type ReadBody } from './body.js';
 import { createFeed, type Feed } from './feed.js';
 import { refuseOtherPages, requireIntent, requireOwnName, requireSession } from './guard.js';
-import { createHistory } from './history.js';
+import { createHistory, type History } from './history.js';
 import { type KeyParts, keyRoutes } from './key-routes.js';
 import { readState, type StateSources } from './read-state.js';
 import { sessionRoutes } from './session-routes.js';
@@ -30,6 +30,8 @@ export interface ConsoleParts extends StateSources, ActionParts, KeyParts {
   audit: ConsoleAudit;
   /** Time between two states for listeners. */
   everyMs?: number;
+  /** Time between two samples for charts. */
+  sampleMs?: number;
 }
 
 export interface Console {
@@ -49,7 +51,8 @@ const FILES: PageFiles = {
 export function createConsole(parts: ConsoleParts): Console {
   const { metrics, logger } = parts;
   const sessions = createSessions();
-  const history = createHistory(metrics);
+  const models = () => parts.catalog.list().map(({ modelId }) => modelId);
+  const history = createHistory(metrics, models, parts.sampleMs);
   const readBody = createBodyReader();
   const read = async () => JSON.stringify(await readState(parts, history));
   const feed = createFeed({ read, everyMs: parts.everyMs, log: (line) => logger.error(line) });
@@ -63,7 +66,7 @@ export function createConsole(parts: ConsoleParts): Console {
     '/api',
     requireSession(sessions),
     recordActions(sessions, parts.audit),
-    apiRoutes(parts, { sessions, feed, read, readBody }),
+    apiRoutes(parts, { sessions, feed, history, read, readBody }),
   );
   app.use(notFound, errorHandler(logger));
   return {
@@ -80,17 +83,24 @@ export function createConsole(parts: ConsoleParts): Console {
 interface ApiParts {
   sessions: Sessions;
   feed: Feed;
+  history: History;
   /** The state, as JSON. */
   read(): Promise<string>;
   readBody: ReadBody;
 }
 
-function apiRoutes(parts: ConsoleParts, { sessions, feed, read, readBody }: ApiParts): Router {
+function apiRoutes(parts: ConsoleParts, { sessions, feed, history, read, readBody }: ApiParts): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/state', async (_request, response) =>
     sendEnvelope(response, 200, { error: null, output: encodedJson([await read()]) }),
   );
   router.get('/events', (request, response) => feed.add(response, sessions.find(request)!.isOpen));
+  router.get('/models/:org/:name/history', ({ params }, response) =>
+    sendEnvelope(response, 200, {
+      error: null,
+      output: history.samples(`${params['org']}/${params['name']}`),
+    }),
+  );
   router.use('/keys', keyRoutes(parts, readBody));
   router.use(actionRoutes(parts));
   return router;

@@ -37,12 +37,14 @@ export function createFeed({ read, log, everyMs = EVERY_MS, most = MOST }: FeedO
   let timer: NodeJS.Timeout | undefined;
 
   async function tell(): Promise<void> {
+    const began = performance.now();
     try {
       send(`data: ${await read()}\n\n`);
     } catch (error) {
       log(`the state of the console can't be read: ${(error as Error).message}`);
     }
-    schedule();
+    // Reading takes a tenth of the time at most, however many models there are.
+    schedule(Math.max(everyMs, 9 * (performance.now() - began)));
   }
 
   function send(event: string): void {
@@ -53,14 +55,14 @@ export function createFeed({ read, log, everyMs = EVERY_MS, most = MOST }: FeedO
     }
   }
 
-  function schedule(): void {
+  function schedule(afterMs: number): void {
     clearTimeout(timer);
-    timer = listeners.size > 0 ? setTimeout(() => void tell(), everyMs).unref() : undefined;
+    timer = listeners.size > 0 ? setTimeout(() => void tell(), afterMs).unref() : undefined;
   }
 
   function remove(response: Response): void {
     listeners.delete(response);
-    if (listeners.size === 0) schedule();
+    if (listeners.size === 0) schedule(everyMs);
   }
 
   return {

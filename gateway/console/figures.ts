@@ -1,10 +1,5 @@
-import type { GatewayMetrics } from '../records/metrics.js';
+import { type Labels, type Metrics, selectBy } from './select-values.js';
 import type { Latency } from './state.js';
-
-type Metrics = Awaited<ReturnType<GatewayMetrics['values']>>;
-
-/** Selects values by their labels. */
-type Labels = Readonly<Record<string, string>>;
 
 /** The gateway's metrics, to be added up. */
 export interface Figures {
@@ -23,10 +18,7 @@ const PREFIX = 'slipway_gateway_';
 
 export function readFigures(metrics: Metrics): Figures {
   const byName = new Map(metrics.map(({ name, values }) => [name, values]));
-  const valuesOf = (name: string, labels: Labels) =>
-    (byName.get(PREFIX + name) ?? []).filter((value) =>
-      Object.entries(labels).every(([label, wanted]) => String(value.labels[label]) === wanted),
-    );
+  const valuesOf = selectBy((name) => byName.get(PREFIX + name) ?? []);
   return {
     sum: (name, labels = {}) => valuesOf(name, labels).reduce((sum, { value }) => sum + value, 0),
     sumBy(name, label, labels = {}) {

@@ -7,7 +7,7 @@ export interface ConsoleState {
   memory: MemoryUse;
   models: ModelState[];
   errors: ErrorRow[];
-  history: Sample[];
+  history: readonly Sample[];
   /** Where the pages of models are; null without them. */
   playground: PlaygroundPlace | null;
 }

@@ -171,6 +171,20 @@ describeWithBrowser('the console', () => {
     expect(faults).toEqual([]);
   });
 
+  test('charts of one model', async () => {
+    const { page, faults, call } = await open({ models: [{}, { modelId: 'org/second' }] });
+    await (await call('org/name')).text();
+    await enter(page);
+    await page.click('[aria-label="Charts of org/second"]');
+    await page.locator('text=Nothing to draw yet').waitFor();
+    await page.waitForTimeout(200);
+    await page.click('[aria-label="Charts of org/name"]');
+    await page.waitForFunction(() => document.querySelectorAll('.charts svg').length === 4);
+    expect(await page.locator('.charts svg').first().getAttribute('aria-label')).toMatch(/^requests, last/);
+    expect(await barriers(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
   test('a wrong key, and what fails, is told', async () => {
     const { page } = await open({ failures: { 'org/name': 'its file is damaged' } });
     await page.fill('#console-key', 'nonsense');

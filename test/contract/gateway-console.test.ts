@@ -1,8 +1,15 @@
 import { request } from 'node:http';
-import type { ConsoleState, KeyList } from '../../gateway/console/state.js';
+import { fixedCatalog } from '../../gateway/catalog/entries.js';
+import { createHistory } from '../../gateway/console/history.js';
+import { createIncidents } from '../../gateway/console/incidents.js';
+import { readState } from '../../gateway/console/read-state.js';
+import type { ConsoleState, KeyList, Sample } from '../../gateway/console/state.js';
+import type { FinishedCall } from '../../gateway/records/finished-call.js';
+import { createGatewayMetrics } from '../../gateway/records/metrics.js';
 import { askConsole, closeConsoles, CONSOLE_KEY, openConsole } from '../fakes/console.js';
 import { figuresBy, figuresShown } from '../fakes/console-figures.js';
 import { JSON_TYPE, record } from '../fakes/gateway.js';
+import { entry } from '../fakes/launcher.js';
 import { readMetrics } from '../fakes/prometheus.js';
 import { waitFor } from '../fakes/server.js';
 
@@ -132,6 +139,39 @@ test('the same with 40 models that take turns in memory, once their load is over
   expect(shown.totals.coldStarts).toBeGreaterThanOrEqual(40);
   expect(shown.models.every(({ requests }) => requests > 0)).toBe(true);
   for (const { memory } of [during, shown]) expect(memory.models).toBeLessThanOrEqual(2e9);
+});
+
+test('charts of a model are its own samples, from its first call on', async () => {
+  const { call, ask } = await open({ models: [{}, { modelId: 'org/idle' }] });
+  const samples = async (id: string) => (await ask(`/api/models/${id}/history`)).output as Sample[];
+  await (await call('org/name')).text();
+  await waitFor(async () => (await samples('org/name')).length >= 3);
+  const taken = await samples('org/name');
+  expect(taken.map(({ requests, coldStarts, memory }) => [requests, coldStarts, memory])).toEqual(
+    taken.map(() => [1, 1, 0.5e9]),
+  );
+  expect(taken.map(({ p95 }) => p95 !== null)).toEqual(taken.map((_, i) => i === 0));
+  expect([await samples('org/idle'), await samples('org/none')]).toEqual([[], []]);
+});
+
+test('a state of a thousand models that were called is read in a moment', async () => {
+  const metrics = createGatewayMetrics({
+    ...{ running: () => [], waiting: () => 0, activeCalls: () => 0 },
+    ...{ pendingBytes: () => 0, pendingRequests: () => 0 },
+  });
+  const ids = Array.from({ length: 1000 }, (_, i) => `org/model-${i}`);
+  const call = { status: 200, milliseconds: 20, waitedMs: 1, cold: false };
+  for (const modelId of ids) metrics.count({ ...call, model: { modelId, task: 'chat' } } as FinishedCall);
+  const catalog = fixedCatalog(ids.map((modelId) => entry(modelId)));
+  const history = createHistory(metrics, () => ids);
+  const sources = { catalog, upstream: {}, metrics, incidents: createIncidents(), playground: null };
+  await readState(sources, history);
+  const started = performance.now();
+  const { models } = await readState(sources, history);
+  // A search through the values of all models for each of them took most of a minute.
+  expect(performance.now() - started).toBeLessThan(5000);
+  expect(models.map(({ requests }) => requests)).toEqual(ids.map(() => 1));
+  history.close();
 });
 
 test('a model is cold, warm and busy by its servers; a failed one says why', async () => {

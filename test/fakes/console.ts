@@ -80,7 +80,13 @@ export async function consoleGateway(given: GivenConsole = {}) {
   };
   const page = createConsole({
     ...{ catalog, upstream, keys, metrics, incidents, playground, audit, isLocal, startMs: 5000 },
-    ...{ key: CONSOLE_KEY, folder: CONSOLE_PAGE, logger: createLogger('json', 'silent'), everyMs: 20 },
+    ...{
+      key: CONSOLE_KEY,
+      folder: CONSOLE_PAGE,
+      logger: createLogger('json', 'silent'),
+      everyMs: 20,
+      sampleMs: 50,
+    },
     limits: { ...rate, concurrent: null },
   });
   const address = await started(createHttpServer(page.app));

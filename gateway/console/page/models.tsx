@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ConsoleState, ModelState, PlaygroundPlace } from '../state.js';
 import { ask } from './api.js';
+import { ModelCharts } from './charts.js';
 import { bytes, count, dollars, duration, params, plural, short } from './format.js';
 import { Problem } from './problem.js';
 import { useAction } from './use-action.js';
@@ -61,12 +62,22 @@ export function Models({ models, playground }: { models: readonly ModelState[]; 
 function Model({ model, playground }: { model: ModelState; playground: Playground }) {
   const { id, state, reason, latency, usage } = model;
   const act = useAction();
+  const [isOpen, setOpen] = useState(false);
   const isHere = state !== 'elsewhere';
   return (
     <li class="model">
       <div class="name">
         <strong>{id}</strong>
         <span class={`state ${state}`}>{state}</span>
+        <button
+          type="button"
+          class="quiet fold"
+          aria-label={`Charts of ${id}`}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Charts
+        </button>
       </div>
       <dl class="facts">
         <Fact name="memory" value={isHere ? bytes(model.size) : '–'} more={isHere ? sizeText(model) : ''} />
@@ -91,9 +102,13 @@ function Model({ model, playground }: { model: ModelState; playground: Playgroun
       </div>
       {state === 'failed' && <p class="error">{reason}</p>}
       <Problem text={act.problem} />
+      {isOpen && <ModelCharts id={id} path={pathOf(id)} />}
     </li>
   );
 }
+
+/** Of a model, in the interface of the console. */
+const pathOf = (id: string) => `api/models/${id.split('/').map(encodeURIComponent).join('/')}`;
 
 function Actions({
   model: { id, state, servers },
@@ -102,8 +117,7 @@ function Actions({
   model: ModelState;
   act: ReturnType<typeof useAction>;
 }) {
-  const path = `api/models/${id.split('/').map(encodeURIComponent).join('/')}`;
-  const run = (name: string) => void act.run(() => ask('POST', `${path}/${name}`));
+  const run = (name: string) => void act.run(() => ask('POST', `${pathOf(id)}/${name}`));
   const canStart = state === 'cold' || state === 'failed' || state === 'stopping';
   return (
     <>

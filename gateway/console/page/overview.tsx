@@ -1,58 +1,34 @@
 import type { ComponentChildren } from 'preact';
-import type { ConsoleState, Sample } from '../state.js';
+import type { ConsoleState } from '../state.js';
+import { seriesOf } from './charts.js';
 import { bytes, count, duration, plural } from './format.js';
 import { type Series, Spark } from './spark.js';
-
-/** Growth of a counter from each sample to the next, for a minute. */
-function perMinute(history: readonly Sample[], read: (sample: Sample) => number): number[] {
-  return history.slice(1).map((sample, i) => {
-    const before = history[i]!;
-    const minutes = (sample.at - before.at) / 60_000;
-    return minutes > 0 ? (read(sample) - read(before)) / minutes : 0;
-  });
-}
-
-const rate = (value: number) => `${count(Number(value.toFixed(value < 10 ? 1 : 0)))}/min`;
 
 /** Totals since the gateway started, each over the last half hour. */
 export function Overview({ state: { totals, memory, history } }: { state: ConsoleState }) {
   const { latency } = totals;
+  const series = seriesOf(history);
   return (
     <section aria-label="Overview" class="cards">
-      <Card
-        title="Requests"
-        chart={{ label: 'requests', values: perMinute(history, (s) => s.requests), format: rate }}
-      >
+      <Card title="Requests" chart={series.requests}>
         <Figure value={count(totals.requests)} id="requests" />
         <small>{count(totals.errors)} with an error</small>
       </Card>
-      <Card
-        title="Under way"
-        chart={{ label: 'calls under way', values: history.map((s) => s.underWay), format: count }}
-      >
+      <Card title="Under way" chart={series.underWay}>
         <Figure value={count(totals.underWay)} id="under-way" />
         <small>
           {count(totals.waiting)} waiting, {plural(totals.servers, 'server')}
         </small>
       </Card>
-      <Card
-        title="Latency"
-        chart={{ label: '95 % of calls within', values: history.map((s) => s.p95), format: duration }}
-      >
+      <Card title="Latency" chart={series.latency}>
         <Figure value={duration(latency.p95)} id="p95" />
         <small>p95; median {duration(latency.p50)}</small>
       </Card>
-      <Card
-        title="Cold starts"
-        chart={{ label: 'cold starts', values: perMinute(history, (s) => s.coldStarts), format: rate }}
-      >
+      <Card title="Cold starts" chart={series.coldStarts}>
         <Figure value={count(totals.coldStarts)} id="cold-starts" />
         <small>calls that waited for a start</small>
       </Card>
-      <Card
-        title="Memory"
-        chart={{ label: 'memory of models', values: history.map((s) => s.memory), format: bytes }}
-      >
+      <Card title="Memory" chart={series.memory}>
         <Figure value={bytes(memory.models)} id="memory" />
         {memory.budget === null ? (
           <small>this gateway runs no servers</small>
