@@ -12,6 +12,7 @@ import { logsCommand, stopCommand } from './commands/lifecycle.js';
 import { listCommand } from './commands/list.js';
 import { loadCommand } from './commands/load.js';
 import { manifestCommand } from './commands/manifest.js';
+import { namesCommand } from './commands/names.js';
 import { planCommand } from './commands/plan.js';
 import { pruneCommand } from './commands/prune.js';
 import { rmCommand } from './commands/rm.js';
@@ -46,6 +47,7 @@ const COMMANDS = [
   manifestCommand,
   doctorCommand,
   completionCommand,
+  namesCommand,
 ];
 
 /** The command line with all commands. Throws instead of ending the process. */

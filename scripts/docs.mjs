@@ -205,7 +205,7 @@ function sections(command, parent = '') {
   const name = `${parent}${command.name()}`;
   return [
     [`## ${name}`, '', '```text', helpOf(command), '```', ''].join('\n'),
-    ...command.commands.flatMap((sub) => sections(sub, `${name} `)),
+    ...command.commands.filter((sub) => !sub._hidden).flatMap((sub) => sections(sub, `${name} `)),
   ];
 }
 

@@ -3,12 +3,13 @@ import { Pool } from 'undici';
 import * as z from 'zod';
 import { USAGE_HEADERS } from '../../runtime/core/usage.js';
 
-/** The request that is sent again and again. */
+/** The request that is sent again and again, with each of its bodies in turn. */
 export interface BenchRequest {
   /** Whole address. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  body: Buffer;
+  /** At least one. */
+  bodies: readonly Buffer[];
 }
 
 /** What became of one request; times of `performance.now()`. */
@@ -36,13 +37,14 @@ export interface Client {
  * from the socket, without streams of Node.js, which would cost a busy machine a tenth of its requests.
  */
 export function openClient(
-  { url, headers, body }: BenchRequest,
+  { url, headers, bodies }: BenchRequest,
   { connections, timeoutMs }: { connections: number; timeoutMs: number },
 ): Client {
   const { origin, pathname, search } = new URL(url);
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const pool = new Pool(origin, { connections, pipelining: 1, ...limits });
-  const options = { method: 'POST', path: pathname + search, headers: { ...headers }, body } as const;
+  const options = { method: 'POST', path: pathname + search, headers: { ...headers } } as const;
+  let sentSoFar = 0;
   return {
     send: (due) =>
       new Promise((resolve) => {
@@ -59,24 +61,32 @@ export function openClient(
         }, timeoutMs);
         let status = 0;
         let reader: AnswerReader = plainReader(undefined);
-        pool.dispatch(options, {
-          onRequestStart(controller) {
-            abort = (reason) => controller.abort(reason);
+        const body = bodies[sentSoFar++ % bodies.length]!;
+        pool.dispatch(
+          { ...options, body },
+          {
+            onRequestStart(controller) {
+              abort = (reason) => controller.abort(reason);
+            },
+            onResponseStart(_, code, answered) {
+              status = code;
+              const type = String(answered['content-type'] ?? '');
+              reader = type.startsWith('text/event-stream')
+                ? eventReader()
+                : plainReader(countOf(answered[USAGE_HEADERS.tokensOut]));
+            },
+            onResponseData: (_, chunk) => reader.read(chunk),
+            onResponseEnd() {
+              const { failed, ...told } = reader.end();
+              end({
+                status: failed ? 'broken stream' : String(status),
+                ok: status < 400 && !failed,
+                ...told,
+              });
+            },
+            onResponseError: (_, error) => end({ status: codeOf(error), ok: false }),
           },
-          onResponseStart(_, code, answered) {
-            status = code;
-            const type = String(answered['content-type'] ?? '');
-            reader = type.startsWith('text/event-stream')
-              ? eventReader()
-              : plainReader(countOf(answered[USAGE_HEADERS.tokensOut]));
-          },
-          onResponseData: (_, chunk) => reader.read(chunk),
-          onResponseEnd() {
-            const { failed, ...told } = reader.end();
-            end({ status: failed ? 'broken stream' : String(status), ok: status < 400 && !failed, ...told });
-          },
-          onResponseError: (_, error) => end({ status: codeOf(error), ok: false }),
-        });
+        );
       }),
     close: () => pool.destroy(),
   };

@@ -14,6 +14,8 @@ export interface BenchOptions extends Pick<LoadOptions, 'durationMs' | 'requests
 export interface TargetResult {
   target: string;
   coldStartMs: number | null;
+  /** How many bodies were sent in turn. */
+  bodies: number;
   steps: StepResult[];
 }
 
@@ -31,9 +33,10 @@ export interface BenchResult {
 
 /** Measures one target, or two that take turns in every step. */
 export async function runBench(targets: readonly Target[], options: BenchOptions): Promise<BenchResult> {
-  const results = targets.map(({ name, coldStartMs }): TargetResult => ({
+  const results = targets.map(({ name, coldStartMs, request }): TargetResult => ({
     target: name,
     coldStartMs,
+    bodies: request.bodies.length,
     steps: [],
   }));
   const comparisons: Comparison[] = [];

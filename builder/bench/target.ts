@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { isModelId } from '../../runtime/core/ids.js';
 import { freePort } from '../../runtime/network/free-port.js';
 import { modelImage, TEST_KEY, weightMounts } from '../conformance/isolated-server.js';
@@ -15,11 +13,14 @@ import type { SourceFlags } from '../options.js';
 import { decideModel } from '../pack/decide-model.js';
 import type { Report } from '../report.js';
 import { waitForHealth } from '../wait-for-health.js';
+import { ownBodies } from './bodies.js';
 import type { BenchRequest } from './client.js';
 
 export interface TargetFlags extends SourceFlags {
-  /** File with the body that is sent instead of the model's example. */
-  body?: string;
+  /** Files with the bodies that are sent in turn instead of the model's example. */
+  body?: string[];
+  /** A file with such bodies, one in each line. */
+  bodies?: string;
   stream: boolean;
 }
 
@@ -70,8 +71,11 @@ async function addressTarget(given: string, context: TargetContext): Promise<Tar
   const headers: Record<string, string> = key === undefined ? {} : { authorization: `Key ${key}` };
   const target = { name: given, coldStartMs: null, close: async () => undefined };
   if (new URL(given).pathname !== '/') {
-    if (context.flags.body === undefined)
-      throw new BuilderError('usage', `${given} is the address of a route: say with --body what it is sent`);
+    if (context.flags.body === undefined && context.flags.bodies === undefined)
+      throw new BuilderError(
+        'usage',
+        `${given} is the address of a route: say with --body or --bodies what it is sent`,
+      );
     const request = await requestTo(given, { headers, context, streams: false });
     return { ...target, request, memory: async () => null };
   }
@@ -184,19 +188,9 @@ interface Asked extends Served {
 }
 
 async function requestTo(url: string, { headers, context, streams, example }: Asked): Promise<BenchRequest> {
-  const { body: file } = context.flags;
-  const own = file === undefined ? undefined : await readBody(file);
+  const own = await ownBodies(context.flags);
   const stream = streams ? { stream: true } : {};
-  const body = own ?? Buffer.from(JSON.stringify({ ...example, ...stream }));
+  const bodies = own ?? [Buffer.from(JSON.stringify({ ...example, ...stream }))];
   const accept: Record<string, string> = streams ? { accept: 'text/event-stream' } : {};
-  return { url, headers: { 'content-type': 'application/json', ...accept, ...headers }, body };
-}
-
-async function readBody(file: string): Promise<Buffer> {
-  return readFile(path.resolve(file)).catch((error: NodeJS.ErrnoException) => {
-    throw new BuilderError(
-      'usage',
-      `--body ${file} can't be read (${error.code}): give a file with the request's body`,
-    );
-  });
+  return { url, headers: { 'content-type': 'application/json', ...accept, ...headers }, bodies };
 }

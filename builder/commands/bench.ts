@@ -27,7 +27,8 @@ type BenchFlags = TargetFlags &
   };
 
 const NOTES = `
-Sends the model's own example, from /status, or the file of --body; texts are streamed where the model does so. An image is
+Sends the model's own example, from /status, or the file of --body, or a mixture: the files of several --body, or the lines
+of --bodies, in turn, the same for both targets. Texts are streamed where the model does so. An image is
 started for the measurement, with a port on 127.0.0.1; a model id is served on this machine as "builder serve" does it.
 
   closed loop  --concurrency: so many callers, each of which sends when its answer has come
@@ -42,7 +43,8 @@ Examples:
   builder bench http://127.0.0.1:8080 --concurrency 1,4,16 --duration 10
   builder bench slipway/org_model:latest --rate 50 --html report.html
   builder bench slipway/org_model:new --against slipway/org_model:latest --json
-  builder bench http://127.0.0.1:8080/v1/chat/completions --body chat.json --requests 100`;
+  builder bench http://127.0.0.1:8080/v1/chat/completions --body chat.json --requests 100
+  builder bench slipway/org_model:latest --bodies mixed.jsonl --concurrency 32`;
 
 /** `builder bench`: latencies, throughput, tokens, cold start and memory of one server, or of two by turns. */
 export function benchCommand(program: Command, deps: CommandDeps): void {
@@ -60,7 +62,12 @@ export function benchCommand(program: Command, deps: CommandDeps): void {
     .option('--requests <number>', 'measured requests of each step, instead of --duration', count)
     .option('--warmup <seconds>', 'time before, which is not measured', secondsOrNone, 2)
     .option('--timeout <seconds>', 'longest time of a request', seconds, 60)
-    .option('--body <file>', "body of the requests (default: the model's example)")
+    .option(
+      '--body <file>',
+      "body of the requests (default: the model's example); given several times: bodies that are sent in turn",
+      repeated,
+    )
+    .option('--bodies <file>', 'bodies that are sent in turn, as JSON, one in each line')
     .option('--no-stream', 'ask for the whole answer where a text could be streamed')
     .option('--against <image|url|id>', 'second target, which takes turns with the first')
     .option('--slices <number>', 'with --against: turns in each step', count, 5)
@@ -154,6 +161,10 @@ function count(text: string): number {
 }
 
 const MOST_CALLERS = 1024;
+
+function repeated(text: string, before: readonly string[] = []): string[] {
+  return [...before, text];
+}
 
 function counts(text: string): number[] {
   const steps = text.split(',').map(count);

@@ -17,7 +17,7 @@ _${name}() {
 ${commands.flatMap(valueCases).join('\n')}
   esac
   case "$path" in
-${commands.map(wordCase).join('\n')}
+${commands.map((command) => wordCase(name, command)).join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
@@ -44,9 +44,27 @@ function replyTo({ value }: CompletedOption): string {
   return `COMPREPLY=($(compgen -W "${value.choices.join(' ')}" -- "$cur")); `;
 }
 
-function wordCase(command: CompletedCommand): string {
+/**
+ * Names hold colons, at which bash breaks words: what is typed is read from the line, and what stands before the last colon is left out
+ * of the replies.
+ */
+function nameReplies(name: string, { names }: CompletedCommand): string {
+  return [
+    'local typed="${COMP_LINE:0:COMP_POINT}"; typed="${typed##* }"',
+    `COMPREPLY=($(compgen -W "$(${name} names ${names.join(' ')} 2>/dev/null)" -- "$typed"))`,
+    '[[ $typed != *:* || $COMP_WORDBREAKS != *:* ]] || COMPREPLY=("${COMPREPLY[@]#"${typed%"${typed##*:}"}"}")',
+  ].join('; ');
+}
+
+function wordCase(name: string, command: CompletedCommand): string {
   const options = command.options.flatMap(({ flags }) => flags);
   const words = [...command.commands.map(({ path }) => path.at(-1)!), ...options].join(' ');
-  const files = `[[ $cur == -* ]] || { compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return; }; `;
-  return `    ${quoted(pathOf(command))}) ${command.takesPaths ? files : ''}words="${words}" ;;`;
+  const replies = [
+    ...(command.names.length > 0 ? [nameReplies(name, command)] : []),
+    ...(command.takesPaths
+      ? ['compopt -o filenames', `COMPREPLY${command.names.length > 0 ? '+' : ''}=($(compgen -f -- "$cur"))`]
+      : []),
+  ];
+  const given = replies.length === 0 ? '' : `[[ $cur == -* ]] || { ${replies.join('; ')}; return; }; `;
+  return `    ${quoted(pathOf(command))}) ${given}words="${words}" ;;`;
 }

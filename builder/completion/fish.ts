@@ -10,6 +10,11 @@ export function fishCompletion(name: string, tree: CompletedCommand): string {
     ...command.options.map(
       (option) => `complete -c ${name} -n ${quoted(conditionOf(command))}${flagsOf(option)}`,
     ),
+    ...(command.names.length > 0
+      ? [
+          `complete -c ${name} -n ${quoted(conditionOf(command))} -a ${quoted(`(${name} names ${command.names.join(' ')} 2>/dev/null)`)}`,
+        ]
+      : []),
     ...(command.takesPaths ? [`complete -c ${name} -n ${quoted(conditionOf(command))} -F`] : []),
   ]);
   return `# fish completion for ${name}\ncomplete -c ${name} -f\n${lines.join('\n')}\n`;

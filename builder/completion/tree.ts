@@ -10,6 +10,11 @@ export interface CompletedOption {
   value: Value;
 }
 
+/** What there is on this machine, that arguments may name; the program tells it (commands/names.ts). */
+export const NAME_KINDS = ['models', 'images', 'containers'] as const;
+
+export type NameKind = (typeof NAME_KINDS)[number];
+
 /** A command, as shells complete it. */
 export interface CompletedCommand {
   /** Names from the program to it, without the program's. */
@@ -19,6 +24,8 @@ export interface CompletedCommand {
   commands: CompletedCommand[];
   /** Its arguments may be paths. */
   takesPaths: boolean;
+  /** What its arguments may name. */
+  names: NameKind[];
 }
 
 /** Reads a program's commands and options, hidden ones left out. */
@@ -32,9 +39,26 @@ export function completionTree(program: Command, path: string[] = []): Completed
       .visibleCommands(program)
       .filter((command) => command.name() !== 'help')
       .map((command) => completionTree(command, [...path, command.name()])),
+    names: namesOf(program),
     takesPaths: program.registeredArguments.some((argument) => /file|folder/.test(argument.name())),
   };
 }
+
+/** What an argument may be, its name says, such as `<image|url|id>`. */
+const NAMED: Readonly<Record<NameKind, RegExp>> = {
+  models: /model|\bid$/,
+  images: /image/,
+  containers: /container/,
+};
+
+function namesOf(command: Command): NameKind[] {
+  const { registeredArguments } = command;
+  if (!rootOf(command).commands.some((each) => each.name() === 'names')) return [];
+  const named = registeredArguments.map((argument) => argument.name()).join(' ');
+  return NAME_KINDS.filter((kind) => NAMED[kind].test(named));
+}
+
+const rootOf = (command: Command): Command => (command.parent ? rootOf(command.parent) : command);
 
 /** All commands, the program first. */
 export function allCommands(tree: CompletedCommand): CompletedCommand[] {

@@ -14,7 +14,7 @@ const functionName = (name: string, path: readonly string[]): string => ['', nam
 function functionOf(name: string, command: CompletedCommand): string {
   const options = command.options.map(optionLine);
   const rest =
-    command.commands.length > 0 ? ["'1: :->command'", "'*:: :->argument'"] : [argumentLine(command)];
+    command.commands.length > 0 ? ["'1: :->command'", "'*:: :->argument'"] : [argumentLine(name, command)];
   const specs = [...options, ...rest].map((line) => `    ${line}`).join(' \\\n');
   return `${functionName(name, command.path)}() {
   local curcontext="$curcontext" state line
@@ -53,7 +53,12 @@ function actionOf(value: NonNullable<CompletedOption['value']>): string {
   return value === 'any' ? ' ' : `(${value.choices.join(' ')})`;
 }
 
-const argumentLine = ({ takesPaths }: CompletedCommand): string => `'*: :${takesPaths ? '_files' : ' '}'`;
+/** Names that the program tells, one in a line, and paths. */
+function argumentLine(name: string, { takesPaths, names }: CompletedCommand): string {
+  const told = `compadd -- \${(f)"$(${name} names ${names.join(' ')} 2>/dev/null)"}`;
+  const actions = [...(names.length > 0 ? [told] : []), ...(takesPaths ? ['_files'] : [])];
+  return `'*: :${actions.length === 0 ? ' ' : `{${actions.join('; ')}}`}'`;
+}
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 

@@ -29,6 +29,7 @@ describeWithBrowser('the report of builder bench', () => {
         const targets = [HOSTILE, 'slipway/org_model:latest'].map((target) => ({
           target,
           coldStartMs: 1234,
+          bodies: 1,
           steps,
         }));
         const ratio = { median: 1, low: 0.9, high: 1.1 };

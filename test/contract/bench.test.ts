@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -82,6 +82,32 @@ test('two targets take turns, and the ratio has its spread', async () => {
   const { median, low, high } = comparisons[0]!.p50!;
   expect([low <= median, median <= high, median > 1.5]).toEqual([true, true, true]);
   expect(comparisons[0]!.requestsPerSecond!.median).toBeLessThan(0.7);
+});
+
+test('a mixture of bodies: one in each line of a file, or of several files', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'slipway-bench-'));
+  const lines = path.join(folder, 'mixed.jsonl');
+  await writeFile(lines, '{"text": "a"}\n\n{"text": "a longer text"}\n');
+  const flags = ['--concurrency', '1', '--requests', '4', '--warmup', '0', '--json', '--quiet'];
+  const { address, seen } = await model(0);
+  const { code, stdout } = await bench(address, '--bodies', lines, ...flags);
+  expect(code).toBe(0);
+  expect((JSON.parse(stdout) as BenchResult).targets[0]!.bodies).toBe(2);
+  expect(seen.map((input) => (input as { text: string }).text)).toEqual([
+    ...['a', 'a longer text'],
+    ...['a', 'a longer text'],
+  ]);
+  seen.length = 0;
+  const files = ['x', 'y', 'z'].map((name) => path.join(folder, name));
+  for (const file of files) await writeFile(file, JSON.stringify({ text: path.basename(file) }));
+  await bench(address, ...files.flatMap((file) => ['--body', file]), ...flags);
+  expect(seen.map((input) => (input as { text: string }).text)).toEqual(['x', 'y', 'z', 'x']);
+  await writeFile(lines, '{"text": "a"}\nno JSON\n');
+  const broken = await bench(address, '--bodies', lines);
+  expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining('mixed.jsonl:2: is no JSON') });
+  await writeFile(lines, '\n');
+  expect((await bench(address, '--bodies', lines)).stderr).toContain('holds no body');
+  expect((await bench(address, '--bodies', lines, '--body', files[0]!)).stderr).toContain('give one of them');
 });
 
 test('a server that answers nothing: exit 1, and the errors by status', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openClient } from '../../../../builder/bench/client.js';
 import { runLoad } from '../../../../builder/bench/load.js';
@@ -22,11 +23,24 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 const signal = new AbortController().signal;
-const client = (url: string, connections = 64, timeoutMs = 5000) =>
+const client = (url: string, connections = 64, timeoutMs = 5000, bodies = ['{}']) =>
   openClient(
-    { url, headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') },
+    { url, headers: { 'content-type': 'application/json' }, bodies: bodies.map((body) => Buffer.from(body)) },
     { connections, timeoutMs },
   );
+
+test('several bodies are sent in turn', async () => {
+  const seen: string[] = [];
+  const url = await serve(async (request, response) => {
+    seen.push(await text(request));
+    response.end('{}');
+  });
+  const sender = client(url, 1, 5000, ['"short"', '"a longer one"', '3']);
+  await runLoad(sender, { concurrency: 1 }, { warmupMs: 0, requests: 7, signal });
+  await sender.close();
+  const round = ['"short"', '"a longer one"', '3'];
+  expect(seen).toEqual([...round, ...round, '"short"']);
+});
 
 test('a closed loop has as many requests under way as it says, and counts what the server counts', async () => {
   let [open, most, seen] = [0, 0, 0];

@@ -26,6 +26,15 @@ function offered(name: string, tree: typeof builder, line: string): string[] {
   const quoted = words.map((word) => `'${word}'`).join(' ');
   const script = `${bashCompletion(name, tree)}
 compopt() { :; }
+builder() { case "$*" in
+  'names models images') printf '%s\\n' org/name org/other slipway/org_name slipway/org_name:v1 ;;
+  'names models') printf '%s\\n' org/name org/other ;;
+  'names images') printf '%s\\n' slipway/org_name slipway/org_name:v1 slipway/org_name:v2 ;;
+  'names containers') printf '%s\\n' slipway-org-name-8080 ;;
+  'names images containers') printf '%s\\n' slipway/org_name slipway-org-name-8080 ;;
+  *) exit 1 ;;
+esac; }
+COMP_LINE='${line}'; COMP_POINT=${line.length}
 COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _${name}
 printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
@@ -45,8 +54,19 @@ describe('bash', () => {
     ['builder export x -o pack', expect.arrayContaining(['package.json'])],
     ['builder completion --', ['--help']],
     ['builder serve --until', []],
+    ['builder plan org/n', ['org/name']],
+    ['builder plan org/name org/o', ['org/other']],
+    ['builder bench ', ['org/name', 'org/other', 'slipway/org_name', 'slipway/org_name:v1']],
+    ['builder test slipway/', ['slipway/org_name', 'slipway/org_name:v1', 'slipway/org_name:v2']],
+    ['builder logs ', ['slipway-org-name-8080']],
+    ['builder stop sl', ['slipway-org-name-8080']],
+    ['builder verify slipway/org_name:v2', [':v2'].map((tag) => tag.slice(1))],
   ])('%s', (line, expected) => {
     expect(offered('builder', builder, line)).toEqual(expected);
+  });
+
+  test('the gateway knows no names', () => {
+    expect(bashCompletion('gateway', gateway)).not.toContain('gateway names');
   });
 
   test('commands below commands', () => {
@@ -54,6 +74,15 @@ describe('bash', () => {
     expect(offered('gateway', gateway, 'gateway keys create --na')).toEqual(['--name']);
     expect(offered('gateway', gateway, 'gateway serve --upstream st')).toEqual(['static']);
   });
+});
+
+test('zsh and fish ask for the same names', () => {
+  expect(zshCompletion('builder', builder)).toContain(
+    `'*: :{compadd -- \${(f)"$(builder names images 2>/dev/null)"}}'`,
+  );
+  expect(fishCompletion('builder', builder)).toContain(
+    `-n '__fish_seen_subcommand_from logs' -a '(builder names containers 2>/dev/null)'`,
+  );
 });
 
 test.each([
