@@ -65,6 +65,8 @@ const LOAD_RATES = {
 const INTEGER_DECODER_RATE = 60e6;
 /** Vocabulary entries per second. */
 const ENTRY_RATE = 40e3;
+/** Experts of a graph of ours per second: each is a handful of nodes, which are opened one by one. */
+const EXPERT_RATE = 1000;
 
 /** Files that are mapped are read once, for the first answer. */
 const MAPPED_RATE = 500e6;
@@ -75,6 +77,8 @@ export function predictLoadSeconds(input: MemoryInput): number {
   const kind = sessionKind(input);
   const integers = kind === 'decoder' && !input.spec.dtype.startsWith('fp');
   const rate = integers ? INTEGER_DECODER_RATE : LOAD_RATES[kind];
-  const seconds = START_SECONDS + weightBytes(input.spec) / rate + input.sizes.vocabulary / ENTRY_RATE;
+  const { vocabulary, layers, experts = 0 } = input.sizes;
+  const nodes = (layers * experts) / EXPERT_RATE;
+  const seconds = START_SECONDS + weightBytes(input.spec) / rate + vocabulary / ENTRY_RATE + nodes;
   return Math.round(seconds * 10) / 10;
 }

@@ -14,6 +14,8 @@ export interface NetworkSizes {
   keys: number;
   /** Layers that keep keys and values, where others keep a state of fixed size; all of them if absent. */
   keyLayers?: number | undefined;
+  /** Experts of a layer that is a mixture; absent without. */
+  experts?: number | undefined;
   /** Tokens of an image: one per patch, and one more. */
   patches: number;
   /** Of models that read more than text: the encoders of images and of audio. */

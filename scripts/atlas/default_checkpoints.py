@@ -34,7 +34,8 @@ def tensors_of(model):
 def processor_of(model_type):
     """Settings of the class that reads media, by its defaults; None for texts."""
     for names in (image_processing_auto.IMAGE_PROCESSOR_MAPPING_NAMES, feature_extraction_auto.FEATURE_EXTRACTOR_MAPPING_NAMES):
-        found = names.get(model_type)
+        # Variants with experts read media as the type without.
+        found = names.get(model_type) or names.get(model_type.removesuffix("_moe"))
         found = found.get("pil") or found.get("torchvision") if isinstance(found, dict) else found
         for name in [found] if isinstance(found, str) else found or []:
             if name and hasattr(transformers, name):

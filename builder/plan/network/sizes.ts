@@ -4,10 +4,11 @@ import { type Json } from './config-fields.js';
 import { innerDefaults } from './inner-defaults.js';
 import { parsedConfig, traitsOf } from './traits.js';
 
-type Named = 'vocabulary' | 'hidden' | 'intermediate' | 'layers' | 'heads' | 'positions';
+type Named = 'experts' | 'vocabulary' | 'hidden' | 'intermediate' | 'layers' | 'heads' | 'positions';
 
 /** The names that families have for a size. */
 const NAMES: Record<Named, readonly string[]> = {
+  experts: ['num_local_experts', 'num_experts', 'n_routed_experts', 'moe_num_experts'],
   vocabulary: ['vocab_size'],
   hidden: ['hidden_size', 'd_model', 'n_embd', 'dim'],
   intermediate: ['intermediate_size', 'encoder_ffn_dim', 'd_ff', 'ffn_dim', 'n_inner', 'hidden_dim'],
@@ -24,7 +25,7 @@ export function sizesOf(config: Json): NetworkSizes {
   const inner = isObject(config['text_config']) ? config['text_config'] : {};
   const defaults = innerDefaults(config, 'text_config');
   const find = (names: readonly string[]) => first(names, [config, inner]) ?? first(names, [defaults]) ?? 0;
-  const [hidden, heads] = [find(NAMES.hidden), find(NAMES.heads)];
+  const [hidden, heads, experts] = [find(NAMES.hidden), find(NAMES.heads), find(NAMES.experts)];
   const headWidth =
     ownTrait(config, 'headWidth') ??
     ownTrait(inner, 'headWidth') ??
@@ -39,6 +40,7 @@ export function sizesOf(config: Json): NetworkSizes {
     keys: (find(['num_key_value_heads']) || heads) * headWidth,
     patches: patchesOf(find(['image_size']), find(['patch_size'])),
     keyLayers: keyLayersOf(config) ?? keyLayersOf(inner),
+    ...(experts > 0 && { experts }),
     vision: visionOf(config),
     audio: audioOf(config),
   };

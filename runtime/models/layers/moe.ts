@@ -1,7 +1,6 @@
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { ELEMENTS } from '../writer/tensors.js';
-import { type GatedSize, gatedFeedForward } from './swiglu.js';
-import { linear } from './linear.js';
+import { linear, multiplied } from './linear.js';
+import { gateAndUp, gated, gatedProduct, type GatedSize, projectedDown } from './swiglu.js';
 
 /** Mixtures: each token goes through the few experts that its router has chosen. */
 export interface Choices {
@@ -39,23 +38,30 @@ export function softmaxChoices(
 }
 
 /**
- * Branches of a layer. Each costs time when a graph is opened, the more the larger the graph is: with one for each of 128 experts
- * a network of 48 layers took more than ten minutes.
+ * Takes the rows of each expert through layers of its own.
+ * @param rows float32 [choices, columns], ordered by expert
+ * @param layers what the rows [count, columns] of an expert become; an expert that no token has chosen has none
  */
-const MOST_BRANCHES = 16;
+export type Through = (rows: Value, layers: (own: Value, expert: number) => Value[]) => Value[];
 
 interface ExpertsSum {
   width: number;
-  compute(fed: Value, expert: number): Value;
+  /** What experts make of their rows: float32 [choices, width] -> the same. */
+  compute(rows: Value, through: Through): Value;
   /** What is multiplied with the weights: what experts give, or what they read. */
   weighs?: 'answers' | 'tokens';
 }
 
 /**
- * The weighted sum of what the chosen experts make of each token. Neighbours are computed together, and not at all where no token
- * of a run has chosen one of them.
+ * Branches of a layer, each of which is left out where no token has chosen one of its experts. Opening a graph takes time by the
+ * square of the nodes of a branch, and time and memory by the branches of all layers times the tensors of all.
+ */
+const MOST_BRANCHES = 4;
+
+/**
+ * The weighted sum of what the chosen experts make of each token. Choices are ordered by expert, so that an expert has few nodes of
+ * its own: a network has thousands of experts, and each node costs time when the graph is opened and at each run.
  * @param tokens float32 [tokens, width], as what is given
- * @param compute what an expert makes of its tokens
  */
 export function expertsSum(
   g: GraphWriter,
@@ -63,48 +69,83 @@ export function expertsSum(
   { experts, which, weights }: Choices,
   { width, compute, weighs = 'answers' }: ExpertsSum,
 ): Value {
-  const neighbours = Math.ceil(experts / MOST_BRANCHES);
-  const groups = Math.ceil(experts / neighbours);
-  const isChosen = chosenGroups(g, which, { neighbours, groups });
-  const added = (sum: Value, expert: number): Value => {
-    // Places [2, count] of this expert among the choices: which token, and as which of its choices.
-    const places = g.node('NonZero', [g.node('Equal', [which, g.ints([expert], [])])]);
-    const choices = g.node('Transpose', [places], { perm: [1, 0] });
-    const rows = g.node('Gather', [choices, g.ints([0])], { axis: 1 });
-    const fed = g.node('GatherND', [tokens, rows]);
-    const factors = () => g.node('Unsqueeze', [g.node('GatherND', [weights, choices]), g.ints([1])]);
-    const weighed = (x: Value) => g.node('Mul', [x, factors()]);
-    const answers = weighs === 'tokens' ? compute(weighed(fed), expert) : weighed(compute(fed, expert));
-    return g.node('ScatterND', [sum, rows, answers], { reduction: 'add' });
-  };
-  let sum = g.node('Mul', [tokens, g.scalar(0)]);
-  for (let group = 0; group < groups; group++) {
-    const before = sum;
-    const first = group * neighbours;
-    const members = Array.from({ length: Math.min(neighbours, experts - first) }, (_, i) => first + i);
-    sum = g.either(g.node('Gather', [isChosen, g.ints([group], [])]), ['tokens of all rows', width], {
-      yes: () => members.reduce(added, before),
-      no: () => g.node('Identity', [before]),
-    });
-  }
-  return sum;
+  const flat = g.node('Reshape', [which, g.ints([-1])]);
+  const count = g.node('Shape', [flat]);
+  const order = g.nodes('TopK', [flat, count], {
+    ...{ outputs: 2, attributes: { axis: 0, largest: 0, sorted: 1 } },
+  })[1]!;
+  const chosen = g.node('Shape', [which], { start: 1 });
+  const factors = g.node('Reshape', [weights, g.ints([-1, 1])]);
+  const fed = g.node('Gather', [tokens, g.node('Div', [order, chosen])]);
+  const weighed = weighs === 'tokens' ? g.node('Mul', [fed, g.node('Gather', [factors, order])]) : fed;
+  const ordered = { rows: weighed, counts: countsOf(g, flat, experts), experts, width };
+  const answers = inBranches(g, ordered, compute);
+  const own = g.node('Gather', [answers, placesOf(g, order, count)]);
+  const factored = weighs === 'answers' ? g.node('Mul', [own, factors]) : own;
+  const shape = g.node('Concat', [g.node('Shape', [which]), g.ints([width])], { axis: 0 });
+  return g.node('ReduceSum', [g.node('Reshape', [factored, shape]), g.ints([1])], { keepdims: 0 });
 }
 
-/** bool [groups]: those with an expert that any token has chosen. */
-function chosenGroups(
+interface Ordered {
+  rows: Value;
+  /** int64 [experts]: rows of each. */
+  counts: Value;
+  experts: number;
+  width: number;
+}
+
+function inBranches(
   g: GraphWriter,
-  which: Value,
-  { neighbours, groups }: { neighbours: number; groups: number },
+  { rows, counts, experts, width }: Ordered,
+  compute: ExpertsSum['compute'],
 ): Value {
-  const numbers = Array.from({ length: groups }, (_, group) => group);
-  const own = g.node('Div', [which, g.ints([neighbours], [])]);
-  const choices = g.node('Equal', [
-    g.node('Unsqueeze', [own, g.ints([-1])]),
-    g.ints(numbers, [1, 1, groups]),
-  ]);
-  const counted = g.node('Cast', [choices], { to: ELEMENTS.int64 });
-  const any = g.node('ReduceMax', [counted, g.ints([0, 1])], { keepdims: 0 });
-  return g.node('Cast', [any], { to: ELEMENTS.bool });
+  const most = Math.ceil(experts / MOST_BRANCHES);
+  const sizes = Array.from({ length: Math.ceil(experts / most) }, (_, i) =>
+    Math.min(most, experts - i * most),
+  );
+  const ofBranches = splitInto(g, counts, g.ints(sizes), sizes.length);
+  const totals = ofBranches.map((own) => g.node('ReduceSum', [own, g.ints([0])], { keepdims: 1 }));
+  const parts = splitInto(g, rows, behindEachOther(g, totals), sizes.length);
+  const answers = parts.map((part, i) => {
+    const isChosen = g.node('Squeeze', [g.node('Greater', [totals[i]!, g.ints([0])])]);
+    const through = throughOwn(g, { counts: ofBranches[i]!, first: i * most, count: sizes[i]! });
+    return g.either(isChosen, [`rows of ${part}`, width], {
+      yes: () => compute(part, through),
+      no: () => g.node('Identity', [part]),
+    });
+  });
+  return behindEachOther(g, answers);
+}
+
+/** @param counts int64 [count]: rows of each expert of a branch, from the `first` one on */
+const throughOwn =
+  (g: GraphWriter, { counts, first, count }: { counts: Value; first: number; count: number }): Through =>
+  (rows, layers) => {
+    const made = splitInto(g, rows, counts, count).map((own, i) => layers(own, first + i));
+    return made[0]!.map((_, i) => {
+      const parts = made.map((values) => values[i]!);
+      return behindEachOther(g, parts);
+    });
+  };
+
+const behindEachOther = (g: GraphWriter, parts: Value[]): Value =>
+  parts.length === 1 ? parts[0]! : g.node('Concat', parts, { axis: 0 });
+
+/** @param lengths int64 [count] */
+const splitInto = (g: GraphWriter, x: Value, lengths: Value, count: number): Value[] =>
+  count === 1 ? [x] : g.nodes('Split', [x, lengths], { outputs: count, attributes: { axis: 0 } });
+
+/** int64 [experts]: how often each one is among the choices. */
+function countsOf(g: GraphWriter, flat: Value, experts: number): Value {
+  const none = g.ints(Array.from({ length: experts }, () => 0));
+  const ones = g.node('Expand', [g.ints([1]), g.node('Shape', [flat])]);
+  return g.node('ScatterElements', [none, flat, ones], { axis: 0, reduction: 'add' });
+}
+
+/** Where each one of an order is found in it. @param order int64 [count], all numbers below the count */
+function placesOf(g: GraphWriter, order: Value, count: Value): Value {
+  const numbers = g.node('Range', [g.ints([0], []), g.node('Squeeze', [count]), g.ints([1], [])]);
+  return g.node('ScatterElements', [order, order, numbers], { axis: 0 });
 }
 
 /** float32 [rows, tokens, width] by way of [all tokens, width]. */
@@ -127,9 +168,49 @@ export const chosenFeedForward = (
   overTokens(g, x, size.width, (tokens) =>
     expertsSum(g, tokens, choose(tokens), {
       width: size.width,
-      compute: (fed, expert) => gatedFeedForward(g, fed, (name) => at(`experts.${expert}.${name}`), size),
+      compute(rows, through) {
+        const named = (expert: number) => (name: string) => at(`experts.${expert}.${name}`);
+        const wide = through(rows, (own, expert) => gateAndUp(g, own, named(expert), size));
+        const product = gatedProduct(g, wide, size);
+        return through(product, (own, expert) => [projectedDown(g, own, named(expert), size)])[0]!;
+      },
     }),
   );
+
+interface Stacked {
+  choices: Choices;
+  weighs?: ExpertsSum['weighs'];
+  inner: number;
+  act: string;
+  width: number;
+  /** Matrices are stored as [columns, rows]. */
+  transposed?: boolean;
+  /** Names of the stacks. */
+  both: string;
+  down: string;
+}
+
+/** A mixture of gated layers that are stored as two stacks, gate and up in one. @param tokens float32 [tokens, width], as what is given */
+export const stackedFeedForward = (
+  g: GraphWriter,
+  tokens: Value,
+  { choices, weighs, inner, act, width, transposed = false, both, down }: Stacked,
+): Value =>
+  expertsSum(g, tokens, choices, {
+    width,
+    ...(weighs && { weighs }),
+    compute(rows, through) {
+      const product = (own: Value, name: string, size: { rows: number; columns: number }) => [
+        multiplied(g, own, name, { ...size, transposed }),
+      ];
+      const wide = through(rows, (own, expert) =>
+        product(own, `${both}[${expert}]`, { rows: 2 * inner, columns: width }),
+      );
+      return through(gated(g, wide[0]!, { inner, act }), (own, expert) =>
+        product(own, `${down}[${expert}]`, { rows: width, columns: inner }),
+      )[0]!;
+    },
+  });
 
 /** The same, chosen by the softmax of a layer. @param at `gate.weight` is the router */
 export const expertsFeedForward = (

@@ -16,22 +16,32 @@ export interface GatedSize {
 
 const LLAMA = { gate: 'gate_proj', up: 'up_proj', down: 'down_proj' };
 
+type At = (name: string) => string;
+
 /** down(act(gate(x)) · up(x)) */
-export function gatedFeedForward(
+export const gatedFeedForward = (g: GraphWriter, x: Value, at: At, size: GatedSize): Value =>
+  projectedDown(g, gatedProduct(g, gateAndUp(g, x, at, size), size), at, size);
+
+/** gate(x) and up(x), float32 [..., inner] each, or both as one [..., 2 · inner] where they are one layer. */
+export function gateAndUp(g: GraphWriter, x: Value, at: At, size: GatedSize): Value[] {
+  const { width, inner, bias = false, fused = false, names = LLAMA } = size;
+  const wide = (name: string, to: number) => linear(g, x, at(name), { from: width, to, bias });
+  return fused ? [wide('gate_up_proj', 2 * inner)] : [wide(names.gate, inner), wide(names.up, inner)];
+}
+
+/** act(gate) · up: float32 [..., inner] */
+export function gatedProduct(g: GraphWriter, wide: readonly Value[], size: GatedSize): Value {
+  const [gate, up] = wide as [Value, Value | undefined];
+  return up === undefined ? gated(g, gate, size) : g.node('Mul', [activation(g, gate, size.act), up]);
+}
+
+/** float32 [..., inner] -> [..., width] */
+export const projectedDown = (
   g: GraphWriter,
   x: Value,
-  at: (name: string) => string,
-  { width, inner, act, bias = false, fused = false, names = LLAMA }: GatedSize,
-): Value {
-  const wide = (name: string, to: number) => linear(g, x, at(name), { from: width, to, bias });
-  const [gate, up] = fused
-    ? g.nodes('Split', [wide('gate_up_proj', 2 * inner), g.ints([inner, inner])], {
-        ...{ outputs: 2, attributes: { axis: -1 } },
-      })
-    : [wide(names.gate, inner), wide(names.up, inner)];
-  const product = g.node('Mul', [activation(g, gate!, act), up!]);
-  return linear(g, product, at(names.down), { from: inner, to: width, bias });
-}
+  at: At,
+  { width, inner, bias = false, names = LLAMA }: GatedSize,
+): Value => linear(g, x, at(names.down), { from: inner, to: width, bias });
 
 export interface HalvesSize {
   width: number;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
-import { type Choices, expertsSum, overTokens } from '../layers/moe.js';
+import { chosenFeedForward, type Choices } from '../layers/moe.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { linear } from '../layers/linear.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -51,16 +51,12 @@ function choose(g: GraphWriter, tokens: Value, at: At, c: Config): Choices {
 
 function mixture(g: GraphWriter, x: Value, at: At, c: Config): Value {
   const { hidden_size: width, hidden_act: act, use_bias: bias, moe_intermediate_size: inner } = c;
-  const one = (fed: Value, name: string, size: number) =>
-    gatedFeedForward(g, fed, (part) => at(`${name}.${part}`), { width, inner: size, act, bias });
-  const mixed = overTokens(g, x, width, (tokens) =>
-    expertsSum(g, tokens, choose(g, tokens, at, c), {
-      width,
-      compute: (fed, expert) => one(fed, `experts.${expert}`, inner),
-    }),
-  );
-  const shared = c.moe_num_shared_experts;
-  return shared === 0 ? mixed : g.node('Add', [mixed, one(x, 'shared_experts', inner * shared)]);
+  const size = { width, act, bias };
+  const mixed = chosenFeedForward(g, x, at, { ...size, inner, choose: (tokens) => choose(g, tokens, at, c) });
+  const count = c.moe_num_shared_experts;
+  if (count === 0) return mixed;
+  const named = (name: string) => at(`shared_experts.${name}`);
+  return g.node('Add', [mixed, gatedFeedForward(g, x, named, { ...size, inner: inner * count })]);
 }
 
 /** modeling_ernie4_5_moe.py */

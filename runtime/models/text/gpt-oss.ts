@@ -67,22 +67,19 @@ function gatedPairs(g: GraphWriter, both: Value, inner: number): Value {
 /** Experts in two tensors, [experts, columns, rows] each, or as floats of four bits. */
 function mixture(g: GraphWriter, x: Value, at: At, c: Config): Value {
   const { hidden_size: width, intermediate_size: inner } = c;
-  const layer = (
-    fed: Value,
-    name: string,
-    expert: number,
-    { rows, columns }: Record<'rows' | 'columns', number>,
-  ) => {
-    const part = (of: string) => at(`experts.${of}[${expert}]`);
-    const product = multiplied(g, fed, part(name), { rows, columns, transposed: true });
-    return g.node('Add', [product, g.weight(part(`${name}_bias`), [rows])]);
-  };
+  const layer =
+    (name: string, { rows, columns }: Record<'rows' | 'columns', number>) =>
+    (own: Value, expert: number) => {
+      const part = (of: string) => at(`experts.${of}[${expert}]`);
+      const product = multiplied(g, own, part(name), { rows, columns, transposed: true });
+      return [g.node('Add', [product, g.weight(part(`${name}_bias`), [rows])])];
+    };
   return overTokens(g, x, width, (tokens) =>
     expertsSum(g, tokens, choose(g, tokens, at('router'), c), {
       width,
-      compute(fed, expert) {
-        const both = layer(fed, 'gate_up_proj', expert, { rows: 2 * inner, columns: width });
-        return layer(gatedPairs(g, both, inner), 'down_proj', expert, { rows: width, columns: inner });
+      compute(rows, through) {
+        const [both] = through(rows, layer('gate_up_proj', { rows: 2 * inner, columns: width }));
+        return through(gatedPairs(g, both!, inner), layer('down_proj', { rows: width, columns: inner }))[0]!;
       },
     }),
   );

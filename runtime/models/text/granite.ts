@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
-import { expertsSum, overTokens, softmaxChoices } from '../layers/moe.js';
-import { gated, gatedHalves } from '../layers/swiglu.js';
-import { multiplied } from '../layers/linear.js';
+import { overTokens, softmaxChoices, stackedFeedForward } from '../layers/moe.js';
+import { gatedHalves } from '../layers/swiglu.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { llamaConfig, llamaSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
@@ -66,13 +65,9 @@ function experts(g: GraphWriter, x: Value, at: At, c: Mixture): Value {
   const { hidden_size: width, intermediate_size: inner, hidden_act: act, num_local_experts: count } = c;
   const size = { width, experts: count, chosen: c.num_experts_per_tok };
   return overTokens(g, x, width, (tokens) =>
-    expertsSum(g, tokens, softmaxChoices(g, tokens, at('router.layer'), size), {
-      width,
-      compute(fed, expert) {
-        const name = (part: string) => at(`${part}_linear.weight[${expert}]`);
-        const both = multiplied(g, fed, name('input'), { rows: 2 * inner, columns: width });
-        return multiplied(g, gated(g, both, { inner, act }), name('output'), { rows: width, columns: inner });
-      },
+    stackedFeedForward(g, tokens, {
+      ...{ width, inner, act, choices: softmaxChoices(g, tokens, at('router.layer'), size) },
+      ...{ both: at('input_linear.weight'), down: at('output_linear.weight') },
     }),
   );
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
-import { expertsSum, overTokens, softmaxChoices } from '../layers/moe.js';
+import { chosenFeedForward, softmaxChoices } from '../layers/moe.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -29,14 +29,11 @@ function mixture(
 ) {
   const { hidden_size: width, intermediate_size: inner, hidden_act: act } = c;
   const size = { width, experts: countOf(c.num_experts, layer), chosen: countOf(c.moe_topk, layer) };
-  const one = (fed: Value, name: string) =>
-    gatedFeedForward(g, fed, (part) => at(`mlp.${name}.${part}`), { width, inner, act });
-  const mixed = overTokens(g, x, width, (tokens) =>
-    expertsSum(g, tokens, softmaxChoices(g, tokens, at('mlp.gate.wg'), size), {
-      ...{ width, compute: (fed, expert) => one(fed, `experts.${expert}`) },
-    }),
-  );
-  return g.node('Add', [mixed, one(x, 'shared_mlp')]);
+  const mixed = chosenFeedForward(g, x, (name) => at(`mlp.${name}`), {
+    ...{ width, inner, act, choose: (tokens) => softmaxChoices(g, tokens, at('mlp.gate.wg'), size) },
+  });
+  const shared = gatedFeedForward(g, x, (part) => at(`mlp.shared_mlp.${part}`), { width, inner, act });
+  return g.node('Add', [mixed, shared]);
 }
 
 /** modeling_hunyuan_v1_moe.py */

@@ -23,7 +23,7 @@ const config = z
     conv_bias: z.boolean().default(false),
     conv_L_cache: z.int().min(2).max(64).default(3),
     block_multiple_of: size.default(256),
-    block_ffn_dim_multiplier: z.number().positive().nullable().default(1),
+    block_ffn_dim_multiplier: z.number().positive().max(1024).nullable().default(1),
     block_auto_adjust_ff_dim: z.boolean().default(true),
     full_attn_idxs: z.array(z.int()).nullish(),
     layer_types: z.array(z.enum(['full_attention', 'conv'])).nullish(),

@@ -5,12 +5,12 @@ import { count } from '../bases/decoder/routed-experts.js';
 import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import type { DecoderInputs } from '../layers/decoder-inputs.js';
-import { linear, multiplied } from '../layers/linear.js';
-import { expertsSum, overTokens } from '../layers/moe.js';
+import { linear } from '../layers/linear.js';
+import { overTokens, stackedFeedForward } from '../layers/moe.js';
 import { plainHeadNorm } from '../layers/norm.js';
 import { positionGrowth } from '../layers/position-growth.js';
 import { type SelfAttention, selfAttention } from '../layers/self-attention.js';
-import { gated, gatedFeedForward } from '../layers/swiglu.js';
+import { gatedFeedForward } from '../layers/swiglu.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
 const number = z.int().min(0).max(1024);
@@ -92,26 +92,11 @@ function experts(g: GraphWriter, x: Value, at: At, c: Config): Value {
     const [best, which] = g.nodes('TopK', [logits, g.ints([c.num_experts_per_tok])], {
       ...{ outputs: 2, attributes: { axis: -1 } },
     }) as [Value, Value];
-    return expertsSum(
-      g,
-      tokens,
-      { experts: all, which, weights: g.node('Sigmoid', [best]) },
-      {
-        ...{ width, weighs: 'tokens' },
-        compute(fed, expert) {
-          const named = (name: string) => at(`experts.${name}[${expert}]`);
-          const both = multiplied(g, fed, named('gate_up_proj'), {
-            ...{ rows: 2 * inner, columns: width, transposed: true },
-          });
-          const product = gated(g, both, { inner, act });
-          return multiplied(g, product, named('down_proj'), {
-            rows: width,
-            columns: inner,
-            transposed: true,
-          });
-        },
-      },
-    );
+    return stackedFeedForward(g, tokens, {
+      choices: { experts: all, which, weights: g.node('Sigmoid', [best]) },
+      ...{ width, inner, act, weighs: 'tokens', transposed: true },
+      ...{ both: at('experts.gate_up_proj'), down: at('experts.down_proj') },
+    });
   });
 }
 

@@ -83,11 +83,12 @@ function mixed(g: GraphWriter, x: Value, { at, c }: Layer): Value {
     const fed = narrow ? linear(g, tokens, at('fc1_latent_proj'), { from: whole, to: narrow, bias }) : tokens;
     const sum = expertsSum(g, fed, choices, {
       width: read,
-      compute(own, expert) {
-        const name = (part: string) => at(`experts.${expert}.${part}`);
-        const wide = linear(g, own, name('up_proj'), { from: read, to: inner, bias: false });
-        const active = activation(g, wide, c.mlp_hidden_act);
-        return linear(g, active, name('down_proj'), { from: inner, to: read, bias: false });
+      compute(rows, through) {
+        const layer = (name: string, from: number, to: number) => (own: Value, expert: number) => [
+          linear(g, own, at(`experts.${expert}.${name}`), { from, to, bias: false }),
+        ];
+        const wide = through(rows, layer('up_proj', read, inner))[0]!;
+        return through(activation(g, wide, c.mlp_hidden_act), layer('down_proj', inner, read))[0]!;
       },
     });
     return narrow ? linear(g, sum, at('fc2_latent_proj'), { from: narrow, to: whole, bias }) : sum;

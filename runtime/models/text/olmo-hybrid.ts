@@ -71,7 +71,9 @@ function convolutionsOf(
   );
   const all = parts.reduce((sum, [, own]) => sum + own, 0);
   if (all === channels) return parts;
-  throw new GraphError(`${at('q_conv1d')} and those beside it have ${all} channels in place of ${channels}`);
+  throw new GraphError(
+    `${at('q_conv1d')} and those beside it have ${all} channels, but config.json makes them ${channels}`,
+  );
 }
 
 /** The class of FLA that the norm is made after has this one. */

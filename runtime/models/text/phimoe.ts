@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
-import { type Choices, expertsSum, overTokens } from '../layers/moe.js';
-import { gatedFeedForward } from '../layers/swiglu.js';
+import { chosenFeedForward, type Choices } from '../layers/moe.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import type { RotaryConfig } from '../layers/rope-frequencies.js';
@@ -79,13 +78,9 @@ function turns(c: Config): RotaryConfig {
 function mixture(g: GraphWriter, x: Value, at: (name: string) => string, c: Config): Value {
   const { hidden_size: width, intermediate_size: inner, hidden_act: act } = c;
   const names = { gate: 'w1', up: 'w3', down: 'w2' };
-  return overTokens(g, x, width, (tokens) =>
-    expertsSum(g, tokens, choose(g, tokens, at('gate'), c), {
-      width,
-      compute: (fed, expert) =>
-        gatedFeedForward(g, fed, (name) => at(`experts.${expert}.${name}`), { width, inner, act, names }),
-    }),
-  );
+  return chosenFeedForward(g, x, at, {
+    ...{ width, inner, act, names, choose: (tokens) => choose(g, tokens, at('gate'), c) },
+  });
 }
 
 /** LayerNorms, and a mixture of two experts. modeling_phimoe.py */

@@ -2,10 +2,9 @@ import * as z from 'zod';
 import { defineFamily } from '../../family.js';
 import type { Decoder } from '../../bases/decoder/decoder.js';
 import { embeddedDecoderRoles } from '../../bases/decoder/decoder-heads.js';
-import { expertsSum, overTokens, softmaxChoices } from '../../layers/moe.js';
-import { gated } from '../../layers/swiglu.js';
-import { multiplied } from '../../layers/linear.js';
+import { overTokens, softmaxChoices, stackedFeedForward } from '../../layers/moe.js';
 import { rotaryConfig } from '../../layers/rope-frequencies.js';
+import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { size } from '../../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../../bases/decoder/llama-config.js';
@@ -82,22 +81,26 @@ const mixedConfig = z.object({
 });
 type MixedConfig = z.output<typeof mixedConfig>;
 
-/** Experts in two tensors, [experts, columns, rows] each. */
+/** Files of version 5 have matrices as [rows, columns], older ones as [columns, rows]: a square one says nothing. */
+function isTransposed(g: GraphWriter, name: string, { rows, columns }: Record<'rows' | 'columns', number>) {
+  if (rows === columns)
+    throw new GraphError(`config.json: ${name} is square, which may be stored either way round`);
+  const [, first] = g.weights.shapeOf(name) ?? [];
+  return first !== rows;
+}
+
+/** Experts in two tensors. */
 function mixture(g: GraphWriter, x: Value, at: (name: string) => string, c: MixedConfig): Value {
   const { hidden_size: width, moe_intermediate_size: inner, hidden_act: act } = c;
   const size = { width, experts: c.num_experts, chosen: c.num_experts_per_tok };
-  const part = (name: string, expert: number) => at(`mlp.experts.${name}[${expert}]`);
-  const [wide, narrow] = [
-    { rows: 2 * inner, columns: width, transposed: true },
-    { rows: width, columns: inner, transposed: true },
-  ];
+  const [both, down] = [at('mlp.experts.gate_up_proj'), at('mlp.experts.down_proj')];
+  const transposed = isTransposed(g, both, { rows: 2 * inner, columns: width });
+  if (isTransposed(g, down, { rows: width, columns: inner }) !== transposed)
+    throw new GraphError('config.json: its experts are stored one way round in part');
   return overTokens(g, x, width, (tokens) =>
-    expertsSum(g, tokens, softmaxChoices(g, tokens, at('mlp.gate'), size), {
-      width,
-      compute(fed, expert) {
-        const both = multiplied(g, fed, part('gate_up_proj', expert), wide);
-        return multiplied(g, gated(g, both, { inner, act }), part('down_proj', expert), narrow);
-      },
+    stackedFeedForward(g, tokens, {
+      ...{ width, inner, act, transposed, both, down },
+      choices: softmaxChoices(g, tokens, at('mlp.gate'), size),
     }),
   );
 }
