@@ -52,6 +52,16 @@ export function externalBytes(reader: ByteReader): number {
   return sum;
 }
 
+/** Tensors that a graph reads of other files. @throws as `namedFiles` */
+export function externalTensors(reader: ByteReader): number {
+  let count = 0;
+  const note = (key: string) => {
+    if (key === 'location') count++;
+  };
+  walk({ reader, note }, MODEL, { start: 0, end: reader.size, depth: 0 });
+  return count;
+}
+
 interface Walk {
   reader: ByteReader;
   /** Told of a tensor's external data. */

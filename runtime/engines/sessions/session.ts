@@ -5,6 +5,7 @@ import { countRuns } from './graph-runs.js';
 import type { GraphSource } from './graph-source.js';
 import { acceptHalfInputs } from './half-inputs.js';
 import { inPlace } from './in-place.js';
+import { requireMappings } from './mappings.js';
 
 export interface SessionOptions {
   device: Device;
@@ -22,9 +23,11 @@ export interface SessionOptions {
 /**
  * Opens a graph from its path, or one in memory whose weights lie in files, so that ONNX Runtime reads (or maps) the
  * weights itself and JavaScript never holds a copy.
+ * @throws RunError not_ready for more tensors than this machine can map
  */
 export async function openSession(source: GraphSource, options: SessionOptions): Promise<InferenceSession> {
   const graph = typeof source === 'string' ? inPlace(source) : source;
+  if (typeof graph !== 'string') requireMappings(graph.bytes);
   const settings: InferenceSession.SessionOptions = {
     executionProviders: [options.device],
     intraOpNumThreads: options.threads,
