@@ -14,23 +14,56 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   apertus1p5_text: {
     'causal-lm': true,
   },
+  axk2: {
+    'sequence-classification': true,
+    'token-classification': true,
+  },
+  beam: {
+    'token-classification': true,
+  },
+  biogpt: {
+    'sequence-classification': true,
+    'token-classification': true,
+  },
   bit: {
     'image-classification': 'its graph computes otherwise than torch does',
   },
   'blenderbot-small': {
     'causal-lm': true,
   },
+  ctrl: {
+    'sequence-classification': true,
+  },
   cvt: {
     'image-classification': true,
   },
+  diffllama: {
+    'sequence-classification': true,
+    'token-classification': true,
+  },
+  doge: {
+    'sequence-classification': true,
+  },
   flaubert: {
     'sequence-classification': true,
+    'token-classification': true,
   },
   gpt_neox_japanese: {
     'causal-lm': true,
   },
+  jetmoe: {
+    'sequence-classification': true,
+  },
   lara_mini: {
     'causal-lm': 'its cache holds more than keys and values',
+  },
+  layoutlm: {
+    'sequence-classification': true,
+    'token-classification': true,
+  },
+  layoutlmv3: {
+    'sequence-classification': true,
+    'token-classification': true,
   },
   lilt: {
     'sequence-classification': true,
@@ -38,11 +71,17 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   markuplm: {
     'sequence-classification': true,
   },
+  minimax: {
+    'sequence-classification': true,
+  },
   mlcd: {
     'image-features': true,
   },
   mlcd_vision_model: {
     'image-features': true,
+  },
+  'modernbert-decoder': {
+    'sequence-classification': true,
   },
   molmo2_text: {
     embedding: true,
@@ -55,15 +94,33 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   },
   nomic_bert: {
     'masked-lm': true,
+    'sequence-classification': true,
   },
   'openai-gpt': {
     'sequence-classification': true,
   },
+  openai_privacy_filter: {
+    'token-classification': 'how it computes depends on the numbers that it reads',
+  },
+  opt: {
+    'sequence-classification': true,
+  },
   perceiver: {
     'masked-lm': true,
+    'sequence-classification': true,
+  },
+  persimmon: {
+    'sequence-classification': true,
   },
   roc_bert: {
     'masked-lm': true,
+    'sequence-classification': true,
+  },
+  t5gemma: {
+    'sequence-classification': true,
+  },
+  t5gemma2: {
+    'sequence-classification': true,
   },
   tipsv2_text_model: {
     embedding: true,
@@ -73,6 +130,7 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   },
   ultrabert: {
     'masked-lm': true,
+    'sequence-classification': true,
   },
   xglm: {
     'causal-lm': true,
@@ -82,5 +140,6 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   },
   'xlm-roberta-xl': {
     'masked-lm': true,
+    'sequence-classification': true,
   },
 };
