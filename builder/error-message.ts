@@ -9,3 +9,6 @@ export function messageOf(error: unknown): string {
     error instanceof BuilderError || error instanceof StoreError || error instanceof RunError;
   return isExpected ? error.message : (error.stack ?? error.message);
 }
+
+/** What a table has room for. */
+export const firstLine = (text: string): string => text.split('\n', 1)[0]!;

@@ -1,5 +1,5 @@
 import { type CommandDeps, reportOf, reportOptions } from '../deps.js';
-import { messageOf } from '../error-message.js';
+import { firstLine, messageOf } from '../error-message.js';
 import { BuilderError } from '../exit.js';
 import { fetchWeights } from '../fetch-weights.js';
 import type { OutputFlags } from '../options.js';
@@ -91,8 +91,6 @@ function textOf(outcomes: readonly Outcome[], dryRun: boolean): string {
 
 const failure = ({ id, reason }: { id: string; reason: string }): string =>
   `${id}: failed: ${firstLine(reason)}`;
-
-const firstLine = (text: string): string => text.split('\n', 1)[0]!;
 
 function documentOf(outcome: Outcome): object {
   const { id } = outcome;

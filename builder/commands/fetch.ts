@@ -11,7 +11,7 @@ import type { Weights } from '../../runtime/store/weights.js';
 import { type Entry, namedEntries } from '../build-file/entries.js';
 import { BUILD_FILE } from '../build-file/read.js';
 import { type CommandDeps, reportOf, reportOptions } from '../deps.js';
-import { messageOf } from '../error-message.js';
+import { firstLine, messageOf } from '../error-message.js';
 import { BuilderError } from '../exit.js';
 import {
   addOutputOptions,
@@ -117,8 +117,6 @@ async function fetchMany(
     );
   noteMount(report, flags);
 }
-
-const firstLine = (text: string): string => text.split('\n', 1)[0]!;
 
 interface Fetching {
   id: string;

@@ -2,7 +2,7 @@ import { RunError } from '../../runtime/core/errors.js';
 import { engineOf } from '../../runtime/core/engines.js';
 import type { Entry } from '../build-file/entries.js';
 import { type CommandDeps, reportOf, reportOptions } from '../deps.js';
-import { messageOf } from '../error-message.js';
+import { firstLine, messageOf } from '../error-message.js';
 import { BuilderError } from '../exit.js';
 import type { OutputFlags } from '../options.js';
 import { runTogether } from '../parallel-steps.js';
@@ -88,8 +88,6 @@ function laneOf({ spec }: Forecast): string {
   if (spec.exported) return 'exported graph';
   return spec.written ? 'written graph' : 'ONNX of the repository';
 }
-
-const firstLine = (text: string): string => text.split('\n', 1)[0]!;
 
 /** The document of one plan, or why there is none. */
 function documentOf(outcome: Outcome): object {

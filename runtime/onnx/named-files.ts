@@ -34,32 +34,25 @@ const MAX_NAME_BYTES = 4096;
  * @throws ProtobufError when the bytes are not an ONNX graph
  */
 export function namedFiles(reader: ByteReader): string[] {
-  const found = new Set<string>();
-  const note = (key: string, value: string) => {
-    if (key === 'location') found.add(value.replace(/^(?:\.\/)+/, ''));
-  };
-  walk({ reader, note }, MODEL, { start: 0, end: reader.size, depth: 0 });
-  return [...found].sort();
+  const names = valuesOf(reader, 'location').map((name) => name.replace(/^(?:\.\/)+/, ''));
+  return [...new Set(names)].sort();
 }
 
 /** Bytes of the weights that a graph reads of other files, by the lengths that it names. @throws as `namedFiles` */
-export function externalBytes(reader: ByteReader): number {
-  let sum = 0;
-  const note = (key: string, value: string) => {
-    if (key === 'length') sum += Number(value);
-  };
-  walk({ reader, note }, MODEL, { start: 0, end: reader.size, depth: 0 });
-  return sum;
-}
+export const externalBytes = (reader: ByteReader): number =>
+  valuesOf(reader, 'length').reduce((sum, length) => sum + Number(length), 0);
 
 /** Tensors that a graph reads of other files. @throws as `namedFiles` */
-export function externalTensors(reader: ByteReader): number {
-  let count = 0;
-  const note = (key: string) => {
-    if (key === 'location') count++;
+export const externalTensors = (reader: ByteReader): number => valuesOf(reader, 'location').length;
+
+/** What the external data of all tensors says under a key. */
+function valuesOf(reader: ByteReader, wanted: string): string[] {
+  const found: string[] = [];
+  const note = (key: string, value: string) => {
+    if (key === wanted) found.push(value);
   };
   walk({ reader, note }, MODEL, { start: 0, end: reader.size, depth: 0 });
-  return count;
+  return found;
 }
 
 interface Walk {

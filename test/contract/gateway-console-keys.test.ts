@@ -149,7 +149,7 @@ test('usage has cost and tokens of a key by model, as /metrics', async () => {
   expect((await ask('/api/keys/nothing/usage')).status).toBe(404);
 });
 
-test('the audit log hears who did what and how it ended, and no key', async () => {
+test('the audit log says who did what and how it ended, and no key', async () => {
   const { ask, audited, address, cookie } = await open({
     models: [{}, { modelId: 'org/broken' }],
     failures: { 'org/broken': 'no file' },

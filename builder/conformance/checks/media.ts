@@ -1,5 +1,6 @@
 import { differenceOf } from '../../verify/answer.js';
 import type { Check } from '../check.js';
+import { bytesOf } from '../dialects/media.js';
 import { hostMedia, type MediaHost } from '../media-host.js';
 import { demand, envelopeOf, outputOf, post, requireError, type ServerUnderTest, shown } from '../server.js';
 import type { Answer } from '../transport.js';
@@ -71,9 +72,7 @@ function guarded(answer: Answer, { asked }: MediaHost): string {
 function mediaOf(value: unknown): Buffer[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
-    name === 'base64' && typeof inner === 'string'
-      ? [Buffer.from(inner.replace(/^data:[^,]*,/, ''), 'base64')]
-      : mediaOf(inner),
+    name === 'base64' && typeof inner === 'string' ? [bytesOf(inner)] : mediaOf(inner),
   );
 }
 

@@ -3,8 +3,10 @@ import { demand, get, outputOf, post, postRaw, type ServerUnderTest, shown } fro
 import type { Answer } from '../transport.js';
 import { jsonOf, type Recipe, sameAsRun, writtenText } from './recipe.js';
 
-const bytesOf = (base64: unknown): Buffer =>
-  Buffer.from(String(base64).replace(/^data:[^,]*,/, ''), 'base64');
+/** Base64 of a medium, without what says its type. */
+const base64Of = (medium: unknown): string => String(medium).replace(/^data:[^,]*,/, '');
+
+export const bytesOf = (medium: unknown): Buffer => Buffer.from(base64Of(medium), 'base64');
 
 const BOUNDARY = 'slipway-conformance';
 
@@ -40,8 +42,6 @@ export const speech: Recipe = (server, path) => {
     wanted: base64Of,
   });
 };
-
-const base64Of = (output: unknown): string => String(output).replace(/^data:[^,]*,/, '');
 
 export const images: Recipe = (server, path) => {
   const { text, params = {} } = server.golden as { text: string; params?: Record<string, unknown> };

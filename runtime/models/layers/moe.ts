@@ -178,7 +178,7 @@ export const chosenFeedForward = (
   );
 
 interface Stacked {
-  choices: Choices;
+  choose(tokens: Value): Choices;
   weighs?: ExpertsSum['weighs'];
   inner: number;
   act: string;
@@ -190,27 +190,26 @@ interface Stacked {
   down: string;
 }
 
-/** A mixture of gated layers that are stored as two stacks, gate and up in one. @param tokens float32 [tokens, width], as what is given */
+/** A mixture of gated layers that are stored as two stacks, gate and up in one. */
 export const stackedFeedForward = (
   g: GraphWriter,
-  tokens: Value,
-  { choices, weighs, inner, act, width, transposed = false, both, down }: Stacked,
+  x: Value,
+  { choose, weighs, inner, act, width, transposed = false, both, down }: Stacked,
 ): Value =>
-  expertsSum(g, tokens, choices, {
-    width,
-    ...(weighs && { weighs }),
-    compute(rows, through) {
-      const product = (own: Value, name: string, size: { rows: number; columns: number }) => [
-        multiplied(g, own, name, { ...size, transposed }),
-      ];
-      const wide = through(rows, (own, expert) =>
-        product(own, `${both}[${expert}]`, { rows: 2 * inner, columns: width }),
-      );
-      return through(gated(g, wide[0]!, { inner, act }), (own, expert) =>
-        product(own, `${down}[${expert}]`, { rows: width, columns: inner }),
-      )[0]!;
-    },
-  });
+  overTokens(g, x, width, (tokens) =>
+    expertsSum(g, tokens, choose(tokens), {
+      width,
+      ...(weighs && { weighs }),
+      compute(rows, through) {
+        const layer =
+          (name: string, size: { rows: number; columns: number }) => (own: Value, expert: number) => [
+            multiplied(g, own, `${name}[${expert}]`, { ...size, transposed }),
+          ];
+        const wide = through(rows, layer(both, { rows: 2 * inner, columns: width }))[0]!;
+        return through(gated(g, wide, { inner, act }), layer(down, { rows: width, columns: inner }))[0]!;
+      },
+    }),
+  );
 
 /** The same, chosen by the softmax of a layer. @param at `gate.weight` is the router */
 export const expertsFeedForward = (

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
-import { overTokens, softmaxChoices, stackedFeedForward } from '../layers/moe.js';
+import { softmaxChoices, stackedFeedForward } from '../layers/moe.js';
 import { gatedHalves } from '../layers/swiglu.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { llamaConfig, llamaSizes } from '../bases/decoder/llama-config.js';
@@ -64,12 +64,10 @@ export const EXPERT_STACKS = {
 function experts(g: GraphWriter, x: Value, at: At, c: Mixture): Value {
   const { hidden_size: width, intermediate_size: inner, hidden_act: act, num_local_experts: count } = c;
   const size = { width, experts: count, chosen: c.num_experts_per_tok };
-  return overTokens(g, x, width, (tokens) =>
-    stackedFeedForward(g, tokens, {
-      ...{ width, inner, act, choices: softmaxChoices(g, tokens, at('router.layer'), size) },
-      ...{ both: at('input_linear.weight'), down: at('output_linear.weight') },
-    }),
-  );
+  return stackedFeedForward(g, x, {
+    ...{ width, inner, act, choose: (tokens) => softmaxChoices(g, tokens, at('router.layer'), size) },
+    ...{ both: at('input_linear.weight'), down: at('output_linear.weight') },
+  });
 }
 
 /** The experts, a layer that all tokens go through, or the sum of both. */

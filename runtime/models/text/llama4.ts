@@ -6,7 +6,7 @@ import { eachLayerIn, epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import type { DecoderInputs } from '../layers/decoder-inputs.js';
 import { linear } from '../layers/linear.js';
-import { overTokens, stackedFeedForward } from '../layers/moe.js';
+import { type Choices, stackedFeedForward } from '../layers/moe.js';
 import { plainHeadNorm } from '../layers/norm.js';
 import { positionGrowth } from '../layers/position-growth.js';
 import { type SelfAttention, selfAttention } from '../layers/self-attention.js';
@@ -83,22 +83,24 @@ function attend(
   return linear(g, attended, at('self_attn.o_proj'), { from: heads * width, to: from, bias });
 }
 
-/** Experts that one stack holds, [columns, rows] each; the sigmoids of the best scores say how much of a token they read. */
-function experts(g: GraphWriter, x: Value, at: At, c: Config): Value {
-  const { hidden_size: width, intermediate_size: inner, hidden_act: act, num_local_experts: all } = c;
-  return overTokens(g, x, width, (tokens) => {
-    const router = { from: width, to: all, bias: false, isExact: true };
-    const logits = linear(g, tokens, at('router'), router);
-    const [best, which] = g.nodes('TopK', [logits, g.ints([c.num_experts_per_tok])], {
-      ...{ outputs: 2, attributes: { axis: -1 } },
-    }) as [Value, Value];
-    return stackedFeedForward(g, tokens, {
-      choices: { experts: all, which, weights: g.node('Sigmoid', [best]) },
-      ...{ width, inner, act, weighs: 'tokens', transposed: true },
-      ...{ both: at('experts.gate_up_proj'), down: at('experts.down_proj') },
-    });
-  });
+/** The sigmoids of the best scores say how much of a token its experts read. */
+function choose(g: GraphWriter, tokens: Value, at: At, c: Config): Choices {
+  const experts = c.num_local_experts;
+  const router = { from: c.hidden_size, to: experts, bias: false, isExact: true };
+  const logits = linear(g, tokens, at('router'), router);
+  const [best, which] = g.nodes('TopK', [logits, g.ints([c.num_experts_per_tok])], {
+    ...{ outputs: 2, attributes: { axis: -1 } },
+  }) as [Value, Value];
+  return { experts, which, weights: g.node('Sigmoid', [best]) };
 }
+
+/** Experts that one stack holds, [columns, rows] each. */
+const experts = (g: GraphWriter, x: Value, at: At, c: Config): Value =>
+  stackedFeedForward(g, x, {
+    ...{ width: c.hidden_size, inner: c.intermediate_size, act: c.hidden_act },
+    ...{ weighs: 'tokens', transposed: true, choose: (tokens) => choose(g, tokens, at, c) },
+    ...{ both: at('experts.gate_up_proj'), down: at('experts.down_proj') },
+  });
 
 function feedForward(g: GraphWriter, x: Value, { layer, at: ofLayer, c }: LayerNames & { c: Config }): Value {
   const { hidden_size: width, hidden_act: act } = c;

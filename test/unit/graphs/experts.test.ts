@@ -3,12 +3,12 @@ import { writeGraphs } from '../../../runtime/models/write-graphs.js';
 import type { GraphBudget } from '../../../runtime/models/writer/budget.js';
 import { createGraphWriter } from '../../../runtime/models/writer/graph-writer.js';
 import { inPlace } from '../../../runtime/models/writer/storage.js';
-import type { Weights } from '../../../runtime/models/writer/weights.js';
 import { readGraphBytes } from '../../../runtime/onnx/graph.js';
 import { folderSource } from '../../../runtime/store/folder.js';
 import { rangesOf } from '../../../runtime/store/source.js';
 import { readWeightIndex } from '../../../runtime/weights/index.js';
 import { graphModel } from '../../fakes/drawn-weights.js';
+import { everyTensor } from '../../fakes/every-tensor.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -28,24 +28,11 @@ test.each(['mixtral', 'qwen3-moe', 'deepseek-v3', 'granite-moe'])(
   },
 );
 
-/** A checkpoint that has every tensor. */
-const weights: Weights = {
-  has: () => true,
-  shapeOf: () => undefined,
-  isPacked: () => false,
-  nameOf: (name) => name,
-  take: (name, shape) => ({
-    ...{ name, shape: [...shape], type: 'F32', file: 'model.safetensors', offset: 0 },
-    length: 4 * shape.reduce((product, size) => product * size, 1),
-  }),
-  used: () => [],
-};
-
 /** Nodes of a layer with so many experts. */
 function nodesOf(experts: number): number {
   let nodes = 0;
   const budget: GraphBudget = { node: () => nodes++, bytes: () => undefined };
-  const g = createGraphWriter(weights, inPlace, budget);
+  const g = createGraphWriter(everyTensor, inPlace, budget);
   const x = g.input('x', 'float32', ['rows', 'tokens', 16]);
   const size = { width: 16, experts, chosen: 2 };
   chosenFeedForward(g, x, (name) => `mlp.${name}`, {

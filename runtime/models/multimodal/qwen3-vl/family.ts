@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineFamily } from '../../family.js';
 import type { Decoder } from '../../bases/decoder/decoder.js';
 import { embeddedDecoderRoles } from '../../bases/decoder/decoder-heads.js';
-import { overTokens, softmaxChoices, stackedFeedForward } from '../../layers/moe.js';
+import { softmaxChoices, stackedFeedForward } from '../../layers/moe.js';
 import { rotaryConfig } from '../../layers/rope-frequencies.js';
 import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
@@ -97,12 +97,10 @@ function mixture(g: GraphWriter, x: Value, at: (name: string) => string, c: Mixe
   const transposed = isTransposed(g, both, { rows: 2 * inner, columns: width });
   if (isTransposed(g, down, { rows: width, columns: inner }) !== transposed)
     throw new GraphError('config.json: its experts are stored one way round in part');
-  return overTokens(g, x, width, (tokens) =>
-    stackedFeedForward(g, tokens, {
-      ...{ width, inner, act, transposed, both, down },
-      choices: softmaxChoices(g, tokens, at('mlp.gate'), size),
-    }),
-  );
+  return stackedFeedForward(g, x, {
+    ...{ width, inner, act, transposed, both, down },
+    choose: (tokens) => softmaxChoices(g, tokens, at('mlp.gate'), size),
+  });
 }
 
 function mixedDecoder(c: MixedConfig): Decoder {

@@ -1,22 +1,11 @@
 import { mostMappings, requireMappings } from '../../../../runtime/engines/sessions/mappings.js';
 import { createGraphWriter } from '../../../../runtime/models/writer/graph-writer.js';
 import { inPlace } from '../../../../runtime/models/writer/storage.js';
-import type { Weights } from '../../../../runtime/models/writer/weights.js';
-
-const weights: Weights = {
-  has: () => true,
-  shapeOf: () => undefined,
-  isPacked: () => false,
-  nameOf: (name) => name,
-  take: (name, shape) => ({
-    ...{ name, shape: [...shape], type: 'F32', file: 'model.safetensors', offset: 0, length: 4096 },
-  }),
-  used: () => [],
-};
+import { everyTensor } from '../../../fakes/every-tensor.js';
 
 /** A graph that sums up so many tensors of a file. */
 function graphOf(tensors: number): Uint8Array {
-  const g = createGraphWriter(weights, inPlace);
+  const g = createGraphWriter(everyTensor, inPlace);
   const all = Array.from({ length: tensors }, (_, i) => g.weight(`layers.${i}.weight`, [32, 32]));
   g.output('sum', g.node('Sum', all), 'float32', [32, 32]);
   return g.finish();
