@@ -90,9 +90,10 @@ function formatText({ dtype, bytes, memory, loadSeconds }: FormatForecast): stri
 
 function ggufText({ path, label, bytes, words, memory, fits, chosen }: GgufFile): string {
   const name = `${label ?? path}: ${megabytes(bytes)}, ${words}`;
-  if (memory === null) return `${name} (${path})`;
+  const choice = chosen ? '; chosen' : '';
+  if (memory === null) return `${name} (${path})${choice}`;
   const needs = `memory ${megabytes(memory.usualBytes)}, ${megabytes(memory.longestBytes)} at the longest context`;
-  return `${name}; ${needs}${fits ? '' : ', more than there is'}${chosen ? '; chosen' : ''}`;
+  return `${name}; ${needs}${fits ? '' : ', more than there is'}${choice}`;
 }
 
 function formatRows(rows: readonly Row[]): string {

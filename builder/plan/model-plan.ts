@@ -39,5 +39,5 @@ export interface ModelPlan {
   /** A graph of the spec that is still to be exported (builder/export/): it has no `written` until then. */
   toExport?: ToExport | undefined;
   /** The files of a repository of GGUF, and the one that is served. */
-  gguf?: Pick<GgufRepository, 'variants' | 'chosen' | 'reason'> | undefined;
+  gguf?: Pick<GgufRepository, 'variants' | 'chosen' | 'reason' | 'tower'> | undefined;
 }

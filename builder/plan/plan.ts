@@ -40,7 +40,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
 
 /** Graphs of ours, or the repository's ONNX export. @param own the file of GGUF that they are written over, and why they */
 async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice['own']): Promise<ModelPlan> {
-  const gguf = own && (await openGguf(request.source, listed, own.chosen));
+  const gguf = own && (await openGguf(request.source, listed, own.chosen, own.tower));
   const adapter = gguf ? undefined : await findBase(request.source, request.bases ?? request.source, listed);
   const { source, info } = gguf ?? adapter ?? { source: request.source, info: listed };
   requireConfig(info);
@@ -67,6 +67,7 @@ async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice
     reasons: [
       ...(own ? [own.reason] : []),
       ...ggufNote(gguf),
+      ...(own?.note === undefined ? [] : [own.note]),
       ...[detected.reason, `engine ${engine}: loads ${binding.head} models`, ...reasons],
       ...(cameInFourBits
         ? []
@@ -77,12 +78,16 @@ async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice
       ...limitNotes(spec!),
     ],
     ...{ parameters, tools, toMake, toExport },
-    ...(gguf && { gguf: { variants: gguf.variants, chosen: gguf.chosen, reason: gguf.reason } }),
+    ...(gguf && {
+      gguf: { variants: gguf.variants, chosen: gguf.chosen, reason: gguf.reason, tower: gguf.tower },
+    }),
   };
 }
 
 const ggufNote = (gguf: GgufRepository | undefined): string[] =>
-  gguf ? [`file ${gguf.chosen.path}: ${gguf.reason}`] : [];
+  [gguf && { variant: gguf.chosen, reason: gguf.reason }, gguf?.tower].flatMap((one) =>
+    one ? [`file ${one.variant.path}: ${one.reason}`] : [],
+  );
 
 /** Of graphs of ours: a family's limits are those of its graphs and of what reads its files. */
 const limitNotes = ({ modelType, written }: ModelSpec): string[] =>

@@ -109,6 +109,19 @@ export function chooseGguf(request: GgufChoiceRequest): GgufChoice {
 
 const USUAL = 'Q4_K_M';
 
+/** Types of towers, the best first: of 16 bits nearly all numbers of bfloat16 are exact, and 32 are twice as large. */
+const TOWER_LABELS = ['F16', 'BF16', 'F32'];
+
+/** The file for pictures and sounds beside a model; undefined where there is none. Pure. */
+export function chooseMmproj(variants: readonly GgufVariant[]): GgufChoice | undefined {
+  const whole = variants.filter(({ role, missing }) => role === 'mmproj' && missing.length === 0);
+  if (whole.length <= 1) return whole[0] && { variant: whole[0], reason: 'the only one that is there' };
+  const rankOf = ({ label = '' }: GgufVariant) =>
+    TOWER_LABELS.includes(label) ? TOWER_LABELS.indexOf(label) : TOWER_LABELS.length + labelRank(label);
+  const variant = [...whole].sort((a, b) => rankOf(a) - rankOf(b) || b.size - a.size)[0]!;
+  return { variant, reason: `of ${whole.length} the first of ${TOWER_LABELS.join(', ')} and fewer bits` };
+}
+
 function whole(variant: GgufVariant): GgufVariant {
   if (variant.missing.length === 0) return variant;
   throw new StoreError('not_found', `${variant.path} lacks its part ${variant.missing[0]!}`, {

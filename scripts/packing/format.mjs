@@ -14,7 +14,7 @@ export const FIXTURES = join(import.meta.dirname, '../../test/fixtures');
 export const PACKS = join(FIXTURES, 'packs');
 export const SHARED = join(PACKS, 'shared');
 /** Folders of test/fixtures whose models, <task>/<name>, are packed. */
-export const ROOTS = ['zoo', 'zoo-own', 'zoo-v5', 'zoo-weights'];
+export const ROOTS = ['zoo', 'zoo-gguf', 'zoo-own', 'zoo-v5', 'zoo-weights'];
 /** Streams of random words grow by this many. */
 const WORDS = 1 << 18;
 /** A tensor's last block of 16 may be drawn anew. */

@@ -30,8 +30,10 @@ export async function compareHeads(first: 1 | 2): Promise<void> {
   compareModels(await Promise.all(places.filter((_, i) => i % 2 === first - 1).map(modelAt)));
 }
 
-/** Tests of these models, alone and all cases at once. */
-export function compareModels(models: readonly ZooModel[]): void {
+const planned = ({ task, about, repo }: ZooModel) => plannedModel(task as TaskId, about.id, repo);
+
+/** Tests of these models, alone and all cases at once. @param prepare what an image of a model holds */
+export function compareModels(models: readonly ZooModel[], prepare: typeof planned = planned): void {
   for (const model of models) {
     const missing = missingFor(model.task);
     const suite = missing === undefined ? describe : describe.skip;
@@ -39,15 +41,15 @@ export function compareModels(models: readonly ZooModel[]): void {
       `${model.task}: ${model.about.id} answers as the Python library does${missing ? ` (skipped: ${missing})` : ''}`,
       () => {
         const published = z.fromJSONSchema(outputSchema(taskOf(model.task as TaskId)));
-        let planned: Awaited<ReturnType<typeof plannedModel>>;
+        let prepared: Awaited<ReturnType<typeof prepare>>;
         let served: ServedModel;
         beforeAll(async () => {
-          planned = await plannedModel(model.task as TaskId, model.about.id, model.repo);
-          served = await serveInline(planned.spec, planned.dir);
+          prepared = await prepare(model);
+          served = await serveInline(prepared.spec, prepared.dir);
         });
         afterAll(async () => {
           served.stop();
-          await rm(planned.dir, { recursive: true });
+          await rm(prepared.dir, { recursive: true });
         });
 
         test.each(model.cases)('$name: $why', async (zooCase) => {

@@ -49,6 +49,9 @@ export const TRANSFORMERS_5 = 'zoo-v5';
 /** Reference models of types that no graph can be written for, with graphs that transformers' exporter made. */
 export const EXPORTED = 'zoo-exported';
 
+/** Reference models in files of GGUF, with towers beside them. */
+export const GGUF = 'zoo-gguf';
+
 /** Every reference model of the fixtures, by default those with ONNX exports. @param roots folders there, or elsewhere */
 export async function zooPlaces(roots: readonly string[] = ROOTS): Promise<ModelPlace[]> {
   const places: ModelPlace[] = [];

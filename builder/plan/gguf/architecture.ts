@@ -9,7 +9,7 @@ export interface GgufArchitecture {
   /** Class in Python, which tells the task. */
   className: string;
   config(facts: GgufFacts, read: ReadFloats): Promise<Json>;
-  /** Names outside of layers: with `.weight` and `.bias` left out. */
+  /** Names outside of layers: with `.weight` and `.bias` left out, or whole. */
   names: Readonly<Record<string, string>>;
   /** Beginning of the names in a layer, before its number. */
   layers: string;

@@ -21,6 +21,8 @@ export interface GgufFile {
 interface Listed {
   variants: readonly GgufVariant[];
   chosen: GgufVariant;
+  /** What is read beside it. */
+  tower?: { variant: GgufVariant } | undefined;
 }
 
 interface Figures {
@@ -35,7 +37,7 @@ interface Figures {
  * @param memory of the chosen one
  */
 export function ggufFiles(
-  { variants, chosen }: Listed,
+  { variants, chosen, tower }: Listed,
   { peakBytes, limitBytes, isMade }: Figures,
   limit: Limit,
 ): GgufFile[] {
@@ -53,7 +55,7 @@ export function ggufFiles(
       ...{ path, label, bytes, words: isModel ? labelWords(label ?? undefined) : lacks },
       memory: isModel ? figures : null,
       fits: isModel && figures.longestBytes <= limit.bytes,
-      chosen: variant === chosen,
+      chosen: path === chosen.path || path === tower?.variant.path,
     };
   });
 }

@@ -13,8 +13,11 @@ import type { ChosenGguf } from './choose-file.js';
 import { Refusal } from '../refusal.js';
 import { architectureOf } from './architectures.js';
 import { ggufFacts, type GgufFacts, type Json } from './facts.js';
+import type { ChosenTower } from './towers/choose-tower.js';
+import { requirePair, towerConfig, towerFiles, withTower } from './towers/open-tower.js';
 import { ggufWeightIndex } from './weight-index.js';
-import { jsonText, tokenizerFiles } from './tokenizer/index.js';
+import { jsonText } from './json-text.js';
+import { tokenizerFiles } from './tokenizer/index.js';
 import { type MadeFile, madeFiles, virtualRepository } from './virtual-repository.js';
 
 /** A repository with files of GGUF as one with the files that transformers has. */
@@ -25,6 +28,8 @@ export interface GgufRepository {
   chosen: GgufVariant;
   /** Why that file. */
   reason: string;
+  /** The file for pictures that is read beside it. */
+  tower?: Pick<ChosenTower, 'variant' | 'reason'> | undefined;
   /** Made of its metadata. */
   made: readonly MadeFile[];
   index: WeightIndex;
@@ -42,17 +47,23 @@ export async function openGguf(
   source: ModelSource,
   info: ModelInfo,
   { variants, variant: chosen, reason, model }: ChosenGguf,
+  tower?: ChosenTower,
 ): Promise<GgufRepository> {
   try {
     const facts = ggufFacts(model);
     refuseOthers(facts);
-    const made = await madeOf(facts, rangesOf(source, info));
+    if (tower) requirePair(tower, facts);
+    const made = await madeOf(facts, { ranges: rangesOf(source, info), tower });
     const license = info.license ?? textOf(facts, 'general.license');
     const described = { ...info, ...(license === undefined ? {} : { license }) };
+    // Tags of repositories say what the model alone does.
+    if (tower) delete described.pipelineTag;
     const { path, size } = chosen.files[0]!;
+    const text = ggufWeightIndex(facts, architectureOf(facts));
+    const kept = [...chosen.files, ...(tower?.variant.files ?? [])];
     return {
-      ...virtualRepository(source, described, { made, kept: chosen.files }),
-      ...{ variants, chosen, reason, made, index: ggufWeightIndex(facts, architectureOf(facts)) },
+      ...virtualRepository(source, described, { made, kept }),
+      ...{ variants, chosen, reason, made, tower, index: tower ? withTower(tower, text) : text },
       ...{ file: { path, size }, bits: bitsOf(facts) },
     };
   } catch (error) {
@@ -61,21 +72,28 @@ export async function openGguf(
   }
 }
 
+interface Making {
+  ranges: ReturnType<typeof rangesOf>;
+  tower: ChosenTower | undefined;
+}
+
 /** What transformers has in files of their own. */
-async function madeOf(facts: GgufFacts, ranges: ReturnType<typeof rangesOf>): Promise<MadeFile[]> {
+async function madeOf(facts: GgufFacts, { ranges, tower }: Making): Promise<MadeFile[]> {
   const architecture = architectureOf(facts);
   const read = async (name: string) => {
     const { file, offset, length, type } = facts.tensors.get(name)!;
     return floatsOf(await ranges.read(file, offset, length), type);
   };
+  const fields = await architecture.config(facts, read);
+  const { className, modelType } = tower?.projector ?? architecture;
   const config = {
-    ...{ architectures: [architecture.className], model_type: architecture.modelType },
-    ...(await architecture.config(facts, read)),
+    ...{ architectures: [className], model_type: modelType },
+    ...(tower ? towerConfig(tower, facts, fields) : fields),
   };
   return madeFiles({
     'config.json': jsonText(config),
     ...tokenizerFiles(facts),
-    ...sentenceFiles(facts),
+    ...(tower ? towerFiles(tower) : sentenceFiles(facts)),
   });
 }
 

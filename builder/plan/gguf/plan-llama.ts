@@ -13,6 +13,7 @@ import type { ModelPlan, PlanRequest } from '../model-plan.js';
 import { Refusal } from '../refusal.js';
 import { architectureOf } from './architectures.js';
 import { type ChosenGguf, chooseFile } from './choose-file.js';
+import { type ChosenTower, chooseTower } from './towers/choose-tower.js';
 import { ggufFacts } from './facts.js';
 import { templateTools, toolNote } from '../tool-format.js';
 
@@ -21,7 +22,13 @@ export interface LlamaChoice {
   /** By llama.cpp. */
   plan?: ModelPlan;
   /** Else the file that graphs of ours are to compute, and why they. */
-  own?: { chosen: ChosenGguf; reason: string };
+  own?: {
+    chosen: ChosenGguf;
+    tower: ChosenTower | undefined;
+    reason: string;
+    /** Why pictures are not read, though there is a file for them. */
+    note: string | undefined;
+  };
   /** Where nobody has asked for graphs of ours: by llama.cpp after all, since they refuse it. */
   instead?(refusal: Refusal): ModelPlan;
 }
@@ -36,14 +43,24 @@ export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<
   if (file === undefined && asked !== 'llama' && !isGgufOnly(info.files)) return undefined;
   if (asked !== 'llama' && ggufVariants(info.files).length === 0)
     throw new Refusal(`${info.id} has no files of GGUF`, 'leave out --file');
-  const chosen = await chooseFile(source, info, { file, engine: asked });
-  const { by, reason } = computedBy(request, chosen.model);
-  const plan = (why: string) => planned(request, { info, chosen, why });
+  const variants = ggufVariants(info.files);
+  const { tower, note } = await chooseTower({ ...request, info, variants, engine: asked });
+  const chosen = await chooseFile(source, info, { file, engine: tower ? 'own' : asked });
+  const { by, reason } = tower
+    ? ({ by: 'own', reason: WITH_TOWER } as const)
+    : computedBy(request, chosen.model);
+  const plan = (why: string, unread = note) => planned(request, { info, chosen, why, unread });
   if (by === 'llama') return { plan: plan(reason) };
-  const own = { chosen, reason: `graph: ${reason}` };
+  const own = { chosen, tower, reason: `graph: ${reason}`, note };
   if (asked === 'own') return { own };
-  return { own, instead: (refusal) => plan(`since ${refusal.reason}`) };
+  const instead = (refusal: Refusal) =>
+    plan(`since ${refusal.reason}`, tower ? `${tower.variant.path} is not read: texts alone` : note);
+  // Pictures that are asked for are read, or the plan is refused.
+  return tower && request.task !== undefined ? { own } : { own, instead };
 }
+
+const WITH_TOWER =
+  'ours over the file and its tower, since llama.cpp reads no pictures here; --task chat leaves them out';
 
 /** Types that graphs of ours read at their own speed, or faster than llama.cpp where several texts are written. */
 const WIDE = /^(?:F32|F16|BF16|Q8_0)$/;
@@ -71,9 +88,11 @@ interface Known {
   chosen: ChosenGguf;
   /** Why llama.cpp. */
   why: string;
+  /** Why pictures are not read. */
+  unread: string | undefined;
 }
 
-function planned(request: PlanRequest, { info, chosen, why }: Known): ModelPlan {
+function planned(request: PlanRequest, { info, chosen, why, unread }: Known): ModelPlan {
   const { variants, variant, reason, model: file } = chosen;
   const detected = taskFor(request, info, file);
   const { task } = detected;
@@ -91,6 +110,7 @@ function planned(request: PlanRequest, { info, chosen, why }: Known): ModelPlan 
       `file ${variant.path}: ${reason}`,
       detected.reason,
       `engine llama: loads ${binding.head} models by llama.cpp, ${why}`,
+      ...(unread === undefined ? [] : [unread]),
       ...toolNote(tools),
     ],
     parameters: numbersIn(file.tensors),

@@ -9,14 +9,17 @@ const IN_CONFIG = /^(?:rope_freqs|rope_factors_long|rope_factors_short)\.weight$
 /** Types that stand in safetensors by the same names. */
 const FLOATS = new Set(['F32', 'F16', 'BF16']);
 
-const LAYER = /^blk\.(\d+)\.(.+)\.(weight|bias)$/;
+/** What an architecture says of its tensors. */
+export type TensorNames = Pick<GgufArchitecture, 'names' | 'layers' | 'inLayer' | 'change'>;
+
+const LAYER = /^(?:v\.)?blk\.(\d+)\.(.+)\.(weight|bias)$/;
 const OTHER = /^(.+)\.(weight|bias)$/;
 
 /**
  * The tensors of a model by the names that transformers has for them.
  * @throws WeightsError for one that the architecture does not have, and for types without an exact form
  */
-export function ggufWeightIndex(facts: GgufFacts, architecture: GgufArchitecture): WeightIndex {
+export function ggufWeightIndex(facts: GgufFacts, architecture: TensorNames): WeightIndex {
   const index = new Map<string, StoredTensor>();
   for (const tensor of facts.tensors.values()) {
     if (IN_CONFIG.test(tensor.name)) continue;
@@ -33,7 +36,8 @@ export function ggufWeightIndex(facts: GgufFacts, architecture: GgufArchitecture
   return index;
 }
 
-function nameOf(name: string, { names, inLayer, layers }: GgufArchitecture): string | undefined {
+function nameOf(name: string, { names, inLayer, layers }: TensorNames): string | undefined {
+  if (Object.hasOwn(names, name)) return names[name];
   const [, layer, part = '', ending] = LAYER.exec(name) ?? [];
   if (layer !== undefined)
     return Object.hasOwn(inLayer, part) ? `${layers}.${layer}.${inLayer[part]}.${ending}` : undefined;

@@ -1,8 +1,9 @@
 import { printable } from '../../../../runtime/core/printable.js';
 import { type GgufFacts, type Json, LLAMA_REMEDY } from '../facts.js';
+import { jsonText } from '../json-text.js';
 import { bytePairs } from './byte-pairs.js';
 import { sentencePieceModel } from './sentencepiece.js';
-import { type GgufVocabulary, namedTokens, vocabularyOf } from './vocabulary.js';
+import { type GgufVocabulary, KIND, namedTokens, vocabularyOf } from './vocabulary.js';
 import { isLowerCase, wordPieces } from './word-pieces.js';
 
 const TEMPLATE = 'tokenizer.chat_template';
@@ -18,11 +19,9 @@ export function tokenizerFiles(facts: GgufFacts): Record<string, string | Buffer
   return {
     ...files,
     'tokenizer_config.json': jsonText(config),
-    'generation_config.json': jsonText(generation(vocabulary)),
+    'generation_config.json': jsonText(generation(vocabulary, 'chat_template' in config)),
   };
 }
-
-export const jsonText = (value: Json): string => `${JSON.stringify(value, null, 1)}\n`;
 
 interface Made {
   files: Record<string, string | Buffer>;
@@ -73,9 +72,16 @@ function templates({ metadata }: GgufFacts): Json {
   return { chat_template: named.length > 0 ? [{ name: 'default', template: main }, ...named] : main };
 }
 
-/** Tokens that end a text, those that end a turn among them. */
-function generation(vocabulary: GgufVocabulary): Json {
-  const ends = ['eos', 'eot', 'eom'].flatMap((name) => vocabulary.special(name) ?? []);
+/** Tokens that llama.cpp takes for ends by their texts: files seldom say more than the first of a model's ends. */
+const ENDS = new Set([
+  ...['<|eot_id|>', '<|im_end|>', '<|end|>', '<|return|>', '<|call|>', '<end_of_turn>', '<|endoftext|>'],
+  ...['<|eom_id|>', '<EOT>', '_<EOT>', '<|end_of_text|>', '<end_of_utterance>'],
+]);
+
+/** Tokens that end a text, those that end a turn among them where the model holds conversations. */
+function generation(vocabulary: GgufVocabulary, talks: boolean): Json {
+  const named = ['eos', 'eot', 'eom'].flatMap((name) => vocabulary.special(name) ?? []);
+  const ends = [...named, ...(talks ? endsByText(vocabulary) : [])];
   const unique = [...new Set(ends)];
   const [bos, pad] = [vocabulary.special('bos'), vocabulary.special('padding')];
   return {
@@ -84,3 +90,8 @@ function generation(vocabulary: GgufVocabulary): Json {
     ...(pad === undefined ? {} : { pad_token_id: pad }),
   };
 }
+
+const endsByText = ({ tokens, kinds }: GgufVocabulary): number[] =>
+  tokens.flatMap((token, id) =>
+    (kinds[id] === KIND.control || kinds[id] === KIND.user) && ENDS.has(token) ? [id] : [],
+  );

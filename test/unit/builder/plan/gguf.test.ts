@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ggufFiles } from '../../../../builder/plan/gguf/list-files.js';
 import { planModel, Refusal } from '../../../../builder/plan/index.js';
+import { folderSource } from '../../../../runtime/store/folder.js';
 import { hubSource } from '../../../../runtime/store/hub.js';
 import { type Hub, startHub } from '../../../fakes/hub.js';
 import { drawnCheckpoint } from '../../../helpers/gguf/checkpoint.js';
@@ -135,4 +136,27 @@ describe('a repository with files of GGUF alone', () => {
 test('other weights beside files of GGUF count, where none of those is asked for', async () => {
   await expect(plan('o/beside')).rejects.toThrow('has no config.json');
   expect((await plan('o/beside', 'Q8_0')).gguf!.chosen.path).toBe('x-Q8_0.gguf');
+});
+
+test('the tokens that end a turn are known by their texts where a model holds conversations', async () => {
+  const model = await drawnCheckpoint('llama');
+  const tokens = Array.from({ length: Number(model.config['vocab_size']) }, (_, i) => `t${i}`);
+  Object.assign(tokens, { 7: '<end_of_turn>', 9: '<|im_end|>', 11: '<EOT>' });
+  const kinds = tokens.map((_, i) => (i === 11 ? 1 : i === 9 ? 4 : 3));
+  const metadata = {
+    'tokenizer.ggml.tokens': { type: 'list', of: 'string', value: tokens },
+    'tokenizer.ggml.token_type': { type: 'list', of: 'i32', value: kinds },
+  } as const;
+  const endsOf = async (more: Record<string, string>) => {
+    const { toMake } = await planModel({
+      source: folderSource(
+        folderOf({ 'm.gguf': ggufOfModel({ ...model, metadata: { ...metadata, ...more } }) }),
+      ),
+      ...{ id: 'o/x', engine: 'own' as const },
+    });
+    const { content } = toMake!.made!.find(({ path }) => path === 'generation_config.json')!;
+    return (JSON.parse(content.toString()) as { eos_token_id: unknown }).eos_token_id;
+  };
+  expect(await endsOf({})).toBe(2);
+  expect(await endsOf({ 'tokenizer.chat_template': '{{ messages[0].content }}' })).toEqual([2, 7, 9]);
 });

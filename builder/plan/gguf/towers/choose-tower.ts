@@ -1,0 +1,60 @@
+import type { ModelInfo } from '../../../../runtime/core/spec.js';
+import { readGgufModel } from '../../../../runtime/gguf/index.js';
+import { chooseMmproj, type GgufVariant } from '../../../../runtime/store/choose-gguf.js';
+import { type ModelSource, rangesOf } from '../../../../runtime/store/source.js';
+import { WeightsError } from '../../../../runtime/weights/index.js';
+import { Refusal } from '../../refusal.js';
+import { type OpenTower, openTower } from './open-tower.js';
+
+/** The mmproj file that is read beside a model. */
+export interface ChosenTower extends OpenTower {
+  variant: GgufVariant;
+  /** Why this one. */
+  reason: string;
+}
+
+export interface TowerChoice {
+  tower?: ChosenTower;
+  /** Why pictures are not read, though there is a file for them. */
+  note?: string;
+}
+
+/** The task that reads pictures. */
+const PICTURES = 'image-text-to-text';
+
+export interface TowerRequest {
+  source: Pick<ModelSource, 'read'>;
+  info: ModelInfo;
+  variants: readonly GgufVariant[];
+  task?: string | undefined;
+  engine: 'llama' | 'own' | undefined;
+}
+
+/**
+ * Chooses the mmproj file of a repository and reads its header.
+ * @throws Refusal where pictures are asked for and can't be read; StoreError when the source fails
+ */
+export async function chooseTower(request: TowerRequest): Promise<TowerChoice> {
+  const { source, info, variants, task, engine } = request;
+  const choice = chooseMmproj(variants);
+  if (!choice || (task !== undefined && task !== PICTURES)) return {};
+  const { path } = choice.variant;
+  if (engine === 'llama')
+    return unread(request, `${path} is read beside graphs of ours alone`, 'leave out --engine llama');
+  try {
+    return { tower: { ...choice, ...openTower(await readGgufModel(rangesOf(source, info), path)) } };
+  } catch (error) {
+    if (error instanceof WeightsError) return unread(request, error.reason, error.remedy);
+    throw error;
+  }
+}
+
+/** Texts are served all the same. @throws Refusal where pictures are asked for */
+export function unread(
+  { info, task }: Pick<TowerRequest, 'info' | 'task'>,
+  why: string,
+  remedy?: string,
+): TowerChoice {
+  if (task === PICTURES) throw new Refusal(`${info.id}: ${why}`, remedy);
+  return { note: `pictures are not read: ${why}` };
+}

@@ -1,0 +1,118 @@
+import { printable } from '../../../../runtime/core/printable.js';
+import type { GgufModel } from '../../../../runtime/gguf/index.js';
+import type { WeightIndex } from '../../../../runtime/weights/index.js';
+import type { GgufFacts, Json } from '../facts.js';
+import { jsonText } from '../json-text.js';
+import { vocabularyOf } from '../tokenizer/vocabulary.js';
+import { ggufWeightIndex, type TensorNames } from '../weight-index.js';
+import { type GgufProjector, SIGLIP_LAYER } from './projector.js';
+import { PROJECTORS } from './projectors.js';
+import { type TowerFacts, towerFacts } from './tower-facts.js';
+
+/** An mmproj file whose projector is known. */
+export interface OpenTower {
+  facts: TowerFacts;
+  projector: GgufProjector;
+}
+
+/** Keys that every encoder of pictures has, and those that llama.cpp does not read either. */
+const KEYS = new Set([
+  ...['projector_type', 'vision.projector_type', 'has_vision_encoder', 'use_gelu', 'vision.image_size'],
+  ...['vision.patch_size', 'vision.embedding_length', 'vision.feed_forward_length', 'vision.block_count'],
+  ...['vision.projection_dim', 'vision.attention.head_count', 'vision.attention.layer_norm_epsilon'],
+  ...['vision.image_mean', 'vision.image_std'],
+  ...['has_llava_projector'],
+]);
+
+/** Keys that say of something that it is not there. */
+const ABSENT = new Set(['has_audio_encoder', 'has_text_encoder', 'use_silu']);
+
+/** @throws WeightsError for a projector that is not known, and for what nothing here reads */
+export function openTower(model: GgufModel): OpenTower {
+  const facts = towerFacts(model);
+  if (!Object.hasOwn(PROJECTORS, facts.projector))
+    throw facts.refuse(
+      `has the projector ${printable(facts.projector)}, which no graph can be written for (${Object.keys(PROJECTORS).join(', ')})`,
+      'take a repository with its PyTorch weights, or leave out pictures with --task chat',
+    );
+  const projector = PROJECTORS[facts.projector]!;
+  requireKnownKeys(facts, projector);
+  if (facts.value('use_gelu') !== true) throw facts.refuse('computes no GELU (clip.use_gelu)');
+  return { facts, projector };
+}
+
+function requireKnownKeys({ metadata, value, refuse }: TowerFacts, { keys }: GgufProjector): void {
+  for (const key of metadata.keys()) {
+    if (!key.startsWith('clip.')) continue;
+    const own = key.slice('clip.'.length);
+    if (KEYS.has(own) || keys.includes(own) || (ABSENT.has(own) && value(own) === false)) continue;
+    throw refuse(`has ${printable(key)}, which nothing reads`);
+  }
+}
+
+/** What a file of a model has to be for a tower. @throws WeightsError where both are not of one model */
+export function requirePair({ facts, projector }: OpenTower, text: GgufFacts): void {
+  if (text.architecture !== projector.language)
+    throw facts.refuse(
+      `is a tower of ${projector.language}, and ${text.file} is ${printable(text.architecture)}`,
+    );
+  const [width, own] = [text.count('embedding_length'), facts.size('vision.projection_dim')];
+  if (width !== own)
+    throw facts.refuse(
+      `makes features of ${own} numbers, and ${text.file} takes ${width}: they are of two models`,
+    );
+}
+
+/** The tensors of a language model and its tower, by the names that transformers has for them. */
+export function withTower({ facts, projector }: OpenTower, text: WeightIndex): WeightIndex {
+  const tower = ggufWeightIndex(facts, namesOf(facts, projector));
+  return new Map([
+    ...[...text].map(([name, tensor]) => [projector.inModel(name), tensor] as const),
+    ...tower,
+  ]);
+}
+
+function namesOf(facts: TowerFacts, projector: GgufProjector): TensorNames {
+  const inLayer = isSwapped(facts)
+    ? { ...SIGLIP_LAYER, ffn_up: 'mlp.fc2', ffn_down: 'mlp.fc1' }
+    : SIGLIP_LAYER;
+  const count = facts.size('vision.block_count');
+  for (const name of facts.tensors.keys()) {
+    const [, layer] = /^v\.blk\.(\d+)\./.exec(name) ?? [];
+    if (Number(layer ?? 0) >= count)
+      throw facts.refuse(`has ${printable(name)}, and clip.vision.block_count is ${count}`);
+  }
+  return { ...projector, inLayer };
+}
+
+/** Older files have the two products of a layer by each other's names. */
+function isSwapped(facts: TowerFacts): boolean {
+  const [width, inner] = ['embedding_length', 'feed_forward_length'].map((key) =>
+    facts.size(`vision.${key}`),
+  );
+  if (width === inner)
+    throw facts.refuse(`has layers whose inner width is ${width}, too: which product is first is not known`);
+  return facts.shapeOf('v.blk.0.ffn_down.weight').at(-1) === width;
+}
+
+/** The files about pictures, by path. */
+export const towerFiles = ({ facts, projector }: OpenTower): Record<string, string> => ({
+  'preprocessor_config.json': jsonText(projector.processing(facts)),
+  'processor_config.json': jsonText(projector.processor(facts)),
+});
+
+/** config.json of both. @param config of the language model @throws WeightsError where its vocabulary lacks a token of pictures */
+export function towerConfig({ facts, projector }: OpenTower, text: GgufFacts, config: Json): Json {
+  const { tokens } = vocabularyOf(text);
+  return projector.config(facts, {
+    config,
+    tokenId(token) {
+      const id = tokens.indexOf(token);
+      if (id >= 0) return id;
+      throw text.refuse(
+        `has no token ${token} in its vocabulary, which stands for pictures`,
+        'take a file of the model that was converted with all of its tokens',
+      );
+    },
+  });
+}

@@ -1,0 +1,233 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { planModel, Refusal } from '../../../../builder/plan/index.js';
+import { StoreError } from '../../../../runtime/store/errors.js';
+import { folderSource } from '../../../../runtime/store/folder.js';
+import { readGgufParts, type GgufParts, rewritten, type Value } from '../../../helpers/gguf/rewrite-gguf.js';
+
+const ZOO = join(import.meta.dirname, '../../../fixtures/zoo-gguf/image-text-to-text');
+const GEMMA = { text: 'gemma3/repo/gemma3-F32.gguf', tower: 'gemma3/repo/mmproj-gemma3-F32.gguf' };
+const IDEFICS = { text: 'idefics3/repo/idefics3-F16.gguf', tower: 'idefics3/repo/mmproj-idefics3-F16.gguf' };
+
+type Files = Record<string, Buffer | string>;
+
+function folderOf(files: Files): string {
+  const dir = mkdtempSync(join(tmpdir(), 'towers-'));
+  mkdirSync(dir, { recursive: true });
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
+  return dir;
+}
+
+const read = (path: string) => readFileSync(join(ZOO, path));
+const plan = (files: Files, options: { task?: string; file?: string; engine?: 'llama' | 'own' } = {}) =>
+  planModel({ source: folderSource(folderOf(files)), id: 'o/x', ...options });
+
+const PICTURES = 'image-text-to-text';
+
+describe('a model with an mmproj file', () => {
+  const both = { 'm.gguf': read(GEMMA.text), 'mmproj-m-F16.gguf': read(GEMMA.tower) };
+
+  it('reads pictures by graphs over both files', async () => {
+    const { spec, toMake, gguf, reasons } = await plan(both);
+    expect(spec).toMatchObject({ task: PICTURES, engine: 'generation', modelType: 'gemma3' });
+    expect(toMake!.sources.map(({ path }) => path)).toEqual(['m.gguf', 'mmproj-m-F16.gguf']);
+    expect(gguf!.tower!.variant.path).toBe('mmproj-m-F16.gguf');
+    expect(reasons).toContain('file mmproj-m-F16.gguf: the only one that is there');
+  });
+
+  it.each([
+    ['--task chat', { task: 'chat' }, 'generation'],
+    ['--engine llama', { engine: 'llama' }, 'llama'],
+  ] as const)('holds conversations without pictures with %s', async (_, options, engine) => {
+    const { spec, gguf } = await plan(both, options);
+    expect(spec).toMatchObject({ task: 'chat', engine });
+    expect(spec.files.map(({ path }) => path)).not.toContain('preprocessor_config.json');
+    expect(gguf!.tower).toBeUndefined();
+  });
+
+  it('is refused by name where llama.cpp is to read pictures', async () => {
+    await expect(plan(both, { task: PICTURES, engine: 'llama' })).rejects.toThrow(
+      'mmproj-m-F16.gguf is read beside graphs of ours alone; leave out --engine llama',
+    );
+  });
+
+  it('takes the tower of 16 bits, bfloat16 behind it', async () => {
+    const towers = ['F32', 'BF16', 'Q8_0', 'F16'].map((label) => [`mmproj-${label}.gguf`, read(GEMMA.tower)]);
+    const chosen = async (names: string[]) => {
+      const listed = Object.fromEntries(towers.filter(([name]) => names.includes(String(name))));
+      const { gguf } = await plan({ 'm.gguf': read(GEMMA.text), ...(listed as Files) });
+      return gguf!.tower!.variant.path;
+    };
+    const [f32, bf16, q8, f16] = towers.map(([name]) => String(name)) as [string, string, string, string];
+    expect(await chosen([f32, bf16, q8, f16])).toBe(f16);
+    expect(await chosen([f32, bf16, q8])).toBe(bf16);
+    expect(await chosen([f32, q8])).toBe(f32);
+  });
+
+  it('may have the products of its layers by each other’s names, as older files do', async () => {
+    const { metadata, tensors } = await readGgufParts(join(ZOO, GEMMA.tower));
+    const other = { up: 'down', down: 'up' } as Record<string, string>;
+    const swapped = tensors.map((tensor) => ({
+      ...tensor,
+      name: tensor.name.replace(/ffn_(up|down)/, (_, name: string) => `ffn_${other[name]}`),
+    }));
+    const written = async (own: typeof tensors) => {
+      const tower = rewritten({ metadata, tensors: own });
+      return (await plan({ 'm.gguf': read(GEMMA.text), 'mmproj-m.gguf': tower })).spec.written;
+    };
+    // The same numbers from the same places.
+    expect(await written(swapped)).toEqual(await written(tensors));
+  });
+});
+
+type Change = (parts: GgufParts) => void;
+
+const set =
+  (key: string, value: Value): Change =>
+  ({ metadata }) =>
+    void (metadata[key] = value);
+const float = (value: number): Value => ({ type: 'f32', value });
+const floats = (...value: number[]): Value => ({ type: 'list', of: 'f32', value });
+const without =
+  (key: string): Change =>
+  ({ metadata }) =>
+    void delete metadata[key];
+const shaped =
+  (name: string, shape: number[]): Change =>
+  ({ tensors }) => {
+    const one = tensors.find((tensor) => tensor.name === name)!;
+    Object.assign(one, { shape, data: Buffer.alloc(4 * shape.reduce((a, b) => a * b)), type: 'F32' });
+  };
+
+const HOSTILE: readonly [what: string, change: Change, said: string][] = [
+  ['no size', set('clip.vision.image_size', 0), 'has 0 as clip.vision.image_size'],
+  ['patches without a size', set('clip.vision.patch_size', 0), 'has 0 as clip.vision.patch_size'],
+  ['no layers', set('clip.vision.block_count', 0), 'has 0 as clip.vision.block_count'],
+  ['absurd layers', set('clip.vision.block_count', 4_000_000_000), 'as clip.vision.block_count'],
+  ['fewer layers than tensors', set('clip.vision.block_count', 1), 'has v.blk.1.'],
+  ['more layers than tensors', set('clip.vision.block_count', 3), 'layers.2.'],
+  ['an absurd width', set('clip.vision.embedding_length', 2 ** 31), 'as clip.vision.embedding_length'],
+  ['another width', set('clip.vision.embedding_length', 64), 'but config.json makes it [64,'],
+  [
+    'a width as text',
+    set('clip.vision.embedding_length', '32'),
+    'has no number as clip.vision.embedding_length',
+  ],
+  ['half a width', set('clip.vision.embedding_length', float(32.5)), 'has no whole number as'],
+  ['a width that is none', set('clip.vision.embedding_length', float(NaN)), 'has no number as'],
+  ['no width', without('clip.vision.embedding_length'), 'has no clip.vision.embedding_length'],
+  ['layers as wide inside', set('clip.vision.feed_forward_length', 32), 'which product is first'],
+  ['seven heads', set('clip.vision.attention.head_count', 7), 'head'],
+  ['no heads', set('clip.vision.attention.head_count', 0), 'has 0 as clip.vision.attention.head_count'],
+  ['an epsilon of zero', set('clip.vision.attention.layer_norm_epsilon', float(0)), 'has 0 as'],
+  [
+    'an endless epsilon',
+    set('clip.vision.attention.layer_norm_epsilon', float(Infinity)),
+    'has no number as',
+  ],
+  ['another model’s features', set('clip.vision.projection_dim', 48), 'they are of two models'],
+  ['features by 3', set('clip.vision.projector.scale_factor', 3), 'can’t be joined by 3'.replace('’', "'")],
+  [
+    'features by 0',
+    set('clip.vision.projector.scale_factor', 0),
+    'has 0 as clip.vision.projector.scale_factor',
+  ],
+  ['features by 64', set('clip.vision.projector.scale_factor', 64), "can't be joined by 64"],
+  [
+    'two colours',
+    set('clip.vision.image_mean', floats(0.5, 0.5)),
+    'has no three numbers as clip.vision.image_mean',
+  ],
+  ['a colour that is none', set('clip.vision.image_mean', floats(0.5, NaN, 0.5)), 'has no three numbers as'],
+  ['colours as text', set('clip.vision.image_std', 'grey'), 'has no three numbers as clip.vision.image_std'],
+  ['colours without spread', set('clip.vision.image_std', floats(0.5, 0, 0.5)), 'as clip.vision.image_std'],
+  ['no colours', without('clip.vision.image_std'), 'has no three numbers as clip.vision.image_std'],
+  ['no projector', without('clip.projector_type'), 'does not name its projector'],
+  ['a projector by number', set('clip.projector_type', 3), 'does not name its projector'],
+  ['another projector', set('clip.projector_type', 'ldpv2'), 'has the projector ldpv2, which no graph'],
+  ['a name of every object', set('clip.projector_type', 'constructor'), 'has the projector constructor'],
+  ['another family’s projector', set('clip.projector_type', 'idefics3'), 'is a tower of llama, and'],
+  ['no pictures', set('clip.has_vision_encoder', false), 'has no encoder of pictures'],
+  ['pictures as text', set('clip.has_vision_encoder', 'yes'), 'has no encoder of pictures'],
+  ['sounds, too', set('clip.has_audio_encoder', true), 'has clip.has_audio_encoder, which nothing reads'],
+  ['another activation', set('clip.use_gelu', false), 'computes no GELU'],
+  ['two activations', set('clip.use_silu', true), 'has clip.use_silu, which nothing reads'],
+  ['a setting to come', set('clip.vision.turned', true), 'has clip.vision.turned, which nothing reads'],
+  ['no tower', set('general.architecture', 'llama'), 'is no tower but a model'],
+  ['a model by type', set('general.type', 'model'), 'is no tower but a model'],
+  ['a tensor of another shape', shaped('v.post_ln.weight', [31]), 'is [31], but'],
+  ['a table of other places', shaped('v.position_embd.weight', [9, 32]), 'is [9, 32], but'],
+  [
+    'a tensor that nothing reads',
+    ({ tensors }) =>
+      void tensors.push({ name: 'v.extra.weight', shape: [1], type: 'F32', data: Buffer.alloc(4) }),
+    'has the tensor v.extra.weight',
+  ],
+];
+
+describe('a hostile mmproj file', () => {
+  const text = read(GEMMA.text);
+  let tower: GgufParts;
+  beforeAll(async () => {
+    tower = await readGgufParts(join(ZOO, GEMMA.tower));
+  });
+  const changed = (change: Change) => {
+    const parts = { metadata: { ...tower.metadata }, tensors: tower.tensors.map((one) => ({ ...one })) };
+    change(parts);
+    return { 'm.gguf': text, 'mmproj-m.gguf': rewritten(parts) };
+  };
+
+  it.each(HOSTILE)(
+    'is refused by name where pictures are asked for, else texts are served: %s',
+    async (_, change, said) => {
+      const files = changed(change);
+      const refused = await plan(files, { task: PICTURES }).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(Refusal);
+      expect((refused as Error).message).toContain(said);
+      const { spec, reasons } = await plan(files);
+      expect(spec.task).toBe('chat');
+      expect(reasons.join('\n')).toContain(said);
+    },
+  );
+
+  it('is refused without any one of its tensors', async () => {
+    for (const { name } of tower.tensors) {
+      const lacking = changed((parts) => (parts.tensors = parts.tensors.filter((one) => one.name !== name)));
+      await expect(plan(lacking, { task: PICTURES })).rejects.toBeInstanceOf(Refusal);
+    }
+  });
+
+  it('is planned or refused by name with bytes changed', async () => {
+    const whole = rewritten(tower);
+    let state = 7;
+    const below = (count: number) => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) % count;
+    let refusals = 0;
+    for (let round = 0; round < 120; round++) {
+      const damaged = Buffer.from(whole);
+      for (let i = 0; i <= below(4); i++) damaged[below(4000)] = below(256);
+      const found = await plan({ 'm.gguf': text, 'mmproj-m.gguf': damaged }, { task: PICTURES }).catch(
+        (error: unknown) => error,
+      );
+      if (!(found instanceof Error)) continue;
+      refusals++;
+      expect(found instanceof Refusal || found instanceof StoreError).toBe(true);
+    }
+    expect(refusals).toBeGreaterThan(30);
+  });
+});
+
+test('a model whose vocabulary lacks the token of pictures is refused by name', async () => {
+  const parts = await readGgufParts(join(ZOO, GEMMA.text));
+  const tokens = parts.metadata['tokenizer.ggml.tokens'] as unknown as { value: string[] };
+  tokens.value = tokens.value.map((token) => (token === '<image_soft_token>' ? '<unused>' : token));
+  const files = { 'm.gguf': rewritten(parts), 'mmproj-m.gguf': read(GEMMA.tower) };
+  await expect(plan(files, { task: PICTURES })).rejects.toThrow('has no token <image_soft_token>');
+});
+
+test('a tower of Idefics3 has to say how large pictures are made', async () => {
+  const parts = await readGgufParts(join(ZOO, IDEFICS.tower));
+  delete parts.metadata['clip.vision.preproc_image_size'];
+  const files = { 'm.gguf': read(IDEFICS.text), 'mmproj-m.gguf': rewritten(parts) };
+  await expect(plan(files, { task: PICTURES })).rejects.toThrow('has no clip.vision.preproc_image_size');
+});
