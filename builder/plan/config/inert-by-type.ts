@@ -42,7 +42,7 @@ export const INERT_BY_TYPE: readonly Inert[] = [
       'num_images',
     ),
     types: new RegExp(
-      `${CONVOLUTIONAL.source}|^(?:vit|deit|swin|swinv2|maskformer-swin|donut-swin|dpt|vilt|llava|llava_next|internvl|detr|maskformer|mask2former|depth_anything|upernet)|${DETECTORS.source}`,
+      `${CONVOLUTIONAL.source}|^(?:vit|deit|swin|swinv2|maskformer-swin|donut-swin|dpt|vilt|llava|llava_next|internvl|glm_ocr_vision|detr|maskformer|mask2former|depth_anything|upernet)|${DETECTORS.source}`,
     ),
     reason: 'sizes that the processor says, or that only pretraining reads',
   },

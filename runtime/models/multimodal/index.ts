@@ -3,6 +3,7 @@ import { ayaVision } from './aya-vision.js';
 import { florence2 } from './florence2/family.js';
 import { gemma3Pictures } from './gemma3.js';
 import { paligemma } from './paligemma.js';
+import { glm46v, glm4v, glm4vMoe, glmOcr } from './glm4v/family.js';
 import { idefics3 } from './idefics3.js';
 import { internvl } from './internvl.js';
 import { lfm2Vl } from './lfm2-vl.js';
@@ -35,6 +36,7 @@ export const MEDIA: readonly AnyFamily[] = [
   mistral3,
   lightonOcr,
   paddleocrVl,
+  ...[glm4v, glm46v, glm4vMoe, glmOcr],
   qwen35Pictures,
   qwen35MoePictures,
   ayaVision,

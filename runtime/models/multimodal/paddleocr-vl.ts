@@ -8,12 +8,11 @@ import { defineFamily } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear, matMulTransposed } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { resizedTable } from '../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../layers/pre-norm-layer.js';
 import { rotate } from '../layers/rope.js';
 import { ernieConfig, ernieModel } from '../text/ernie4-5.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { cellGrid, type CellGrid, inCells, inOrder, patchTurns } from './patch-cells.js';
+import { cellGrid, type CellGrid, inCells, inOrder, patchTurns, resizedPlaces } from './patch-cells.js';
 import { AXES, sectionAxes, textBeside } from './qwen2-vl/family.js';
 import { small } from './qwen2-vl/vision.js';
 
@@ -50,7 +49,7 @@ const NAMES: PreNormNames = {
 
 /** A product of all numbers of a patch, and its place in a table of another size: float32 [frames, patches, width], cell by cell. */
 function embedded(g: GraphWriter, grid: CellGrid, c: Vision): Value {
-  const { hidden_size: width, num_channels: count, patch_size: edge, spatial_merge_size: merge } = c;
+  const { hidden_size: width, num_channels: count, patch_size: edge } = c;
   const numbers = count * edge * edge;
   const pixels = g.input('pixel_values', 'float32', ['patches', numbers]);
   const at = (name: string) => `${BASE}embeddings.${name}`;
@@ -59,19 +58,8 @@ function embedded(g: GraphWriter, grid: CellGrid, c: Vision): Value {
   const tokens = g.node('Add', [product, g.weight(at('patch_embedding.bias'), [width])]);
   const side = Math.floor(c.image_size / edge);
   const table = g.weight(at('position_embedding.weight'), [side * side, width]);
-  const to = g.node('Mul', [grid.cells, g.ints([merge], [])]);
-  const line = g.node('Unsqueeze', [table, g.ints([0])]);
-  const places = resizedTable(g, line, { from: [side, side], to, width, mode: 'linear' });
-  const [down, across] = g.nodes('Split', [grid.cells, g.ints([1, 1])], {
-    ...{ outputs: 2, attributes: { axis: 0 } },
-  }) as [Value, Value];
-  const edges = [down, g.ints([merge]), across, g.ints([merge, width])];
-  const split = g.node('Reshape', [places, g.node('Concat', edges, { axis: 0 })]);
-  const byCell = g.node('Transpose', [split], { perm: [0, 2, 1, 3, 4] });
-  return g.node('Add', [
-    inCells(g, tokens, grid, width),
-    g.node('Reshape', [byCell, g.ints([1, -1, width])]),
-  ]);
+  const places = resizedPlaces(g, grid, { table, side, width, mode: 'linear' });
+  return g.node('Add', [inCells(g, tokens, grid, width), places]);
 }
 
 /** `image_features` [features, width] of a picture's patches; inputs are as Qwen2-VL's. */

@@ -1,6 +1,7 @@
 import type { Attended } from '../layers/attention.js';
 import { type Rotary, turns } from '../layers/rope.js';
 import { rotaryFrequencies } from '../layers/rope-frequencies.js';
+import { type ResizeMode, resizedTable } from '../layers/patch-embed.js';
 import { fromWindows, intoWindows, paddedGrid } from '../layers/window-partition.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -126,4 +127,30 @@ export function linesAndColumns(
     return g.node('Cast', [g.node('Reshape', [all, g.ints([-1, 1])])], { to: ELEMENTS.float32 });
   });
   return g.node('Concat', both, { axis: 1 });
+}
+
+export interface PlaceTable {
+  /** float32 [side · side, width] */
+  table: Value;
+  side: number;
+  width: number;
+  mode: ResizeMode;
+}
+
+/** Vectors of the places of a frame's patches, from a square table that is resized to its grid: float32 [1, patches, width], cell by cell. */
+export function resizedPlaces(
+  g: GraphWriter,
+  { cells, merge }: Pick<CellGrid, 'cells' | 'merge'>,
+  { table, side, width, mode }: PlaceTable,
+): Value {
+  const to = g.node('Mul', [cells, g.ints([merge], [])]);
+  const line = g.node('Unsqueeze', [table, g.ints([0])]);
+  const places = resizedTable(g, line, { from: [side, side], to, width, mode });
+  const [down, across] = g.nodes('Split', [cells, g.ints([1, 1])], {
+    ...{ outputs: 2, attributes: { axis: 0 } },
+  }) as [Value, Value];
+  const edges = [down, g.ints([merge]), across, g.ints([merge, width])];
+  const split = g.node('Reshape', [places, g.node('Concat', edges, { axis: 0 })]);
+  const byCell = g.node('Transpose', [split], { perm: [0, 2, 1, 3, 4] });
+  return g.node('Reshape', [byCell, g.ints([1, -1, width])]);
 }

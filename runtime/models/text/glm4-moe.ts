@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { epsilon, library, size } from '../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../bases/decoder/llama-config.js';
-import { llamaLike } from '../bases/decoder/llama-decoder.js';
+import { type LlamaLike, llamaLike } from '../bases/decoder/llama-decoder.js';
 import {
   sigmoidExperts,
   shutsGroups,
@@ -14,7 +14,7 @@ import {
 
 /** Decoders with usual attention and DeepSeek 3's mixtures. */
 
-const glmConfig = z.object({
+export const glmMoeFields = {
   ...llamaConfig,
   ...library,
   ...usualSizes({ vocabulary: 151_552, width: 4096, inner: 10_944, layers: 46, heads: 96 }),
@@ -29,17 +29,23 @@ const glmConfig = z.object({
   n_shared_experts: count.default(1),
   n_routed_experts: count.default(128),
   first_k_dense_replace: z.int().min(0).default(1),
-  use_qk_norm: z.boolean().default(false),
+};
+
+/** Without norms of heads. */
+export const glmMoeModel = (c: z.output<z.ZodObject<typeof glmMoeFields>>): LlamaLike => ({
+  ...llamaSizes(c),
+  bias: { projections: c.attention_bias === true },
+  feedForward: routedFeedForward(c, sigmoidExperts({ ...c, shut: shutsGroups(c) })),
 });
+
+const glmConfig = z.object({ ...glmMoeFields, use_qk_norm: z.boolean().default(false) });
 
 /** modeling_glm4_moe.py */
 export const glm4Moe = defineFamily({
   modelTypes: ['glm4_moe'],
   config: glmConfig,
   ...llamaLike<z.output<typeof glmConfig>>((c) => ({
-    ...llamaSizes(c),
-    bias: { projections: c.attention_bias === true },
+    ...glmMoeModel(c),
     ...(c.use_qk_norm && { headNorms: 'head' }),
-    feedForward: routedFeedForward(c, sigmoidExperts({ ...c, shut: shutsGroups(c) })),
   })),
 });

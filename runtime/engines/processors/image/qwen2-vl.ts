@@ -45,7 +45,8 @@ const USUAL_OF_PADDLE = { least: 384 * 384, most: 1536 * 1536 };
 const USUAL_OF_CLIPS = { least: 128 * 28 * 28, most: 28 * 28 * 768 };
 
 /** Qwen2VLImageProcessorFast, which transformers takes for its slow twin, too. From preprocessor_config.json. */
-export const createPatchProcessor = (config: Json): PatchProcessor => ofPictures(patchRules(config, USUAL));
+export const createPatchProcessor = (config: Json): PatchProcessor =>
+  ofPictures(patchRules(config, { usual: USUAL }));
 
 /**
  * PaddleOCRVLImageProcessor: pictures that are narrower than a cell are enlarged first.
@@ -58,7 +59,8 @@ export function createPaddlePatchProcessor(config: Json): PatchProcessor {
       'not_ready',
       'preprocessor_config.json: temporal_patch_size other than 1 is not known',
     );
-  return ofPictures(patchRules({ ...config, temporal_patch_size: 1 }, USUAL_OF_PADDLE, atLeastACell));
+  const whole = { ...config, temporal_patch_size: 1 };
+  return ofPictures(patchRules(whole, { usual: USUAL_OF_PADDLE, before: atLeastACell }));
 }
 
 /** At least as long as a cell on both edges, in the same proportion. */
@@ -69,7 +71,7 @@ function atLeastACell(given: Edges, factor: number): Edges {
   return { height, width };
 }
 
-function ofPictures(rules: FramePatchProcessor): PatchProcessor {
+export function ofPictures(rules: FramePatchProcessor): PatchProcessor {
   const { mergeSize, mostPatches, gridOf, resize, cut, together } = rules;
   return {
     ...{ mergeSize, mostPatches, gridOf: (size) => gridOf(size) },
@@ -83,13 +85,21 @@ function ofPictures(rules: FramePatchProcessor): PatchProcessor {
 
 /** Qwen2VLVideoProcessor, from video_preprocessor_config.json. */
 export function createFramePatchProcessor(config: Json): FramePatchProcessor {
-  return patchRules(config, USUAL_OF_CLIPS);
+  return patchRules(config, { usual: USUAL_OF_CLIPS });
 }
 
-function patchRules(
+export interface SizeRules {
+  /** Pixels of a picture where the file does not say. */
+  usual: { least: number; most: number };
+  /** What a size becomes first. @param factor edge of a cell */
+  before?: (given: Edges, factor: number) => Edges;
+  /** The pixels of all frames of a step are counted together. */
+  countsFrames?: boolean;
+}
+
+export function patchRules(
   config: Json,
-  usual: typeof USUAL,
-  before = (given: Edges, _factor: number): Edges => given,
+  { usual, before = (given) => given, countsFrames = false }: SizeRules,
 ): FramePatchProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
   const [patch, merge, frames] = [
@@ -102,16 +112,19 @@ function patchRules(
     least: firstNumber(config, 'min_pixels') ?? firstNumber(size, 'shortest_edge') ?? usual.least,
     most: firstNumber(config, 'max_pixels') ?? firstNumber(size, 'longest_edge') ?? usual.most,
   };
+  const counted = countsFrames ? frames : 1;
   const levels = readLevels(config, CLIP);
   const resample = value('resample', BICUBIC);
   const doResize = value('do_resize', true);
   const sizeOf = (seen: Edges): Edges => {
-    const to = smartSize(before(seen, patch * merge), { factor: patch * merge, ...limits });
+    const to = smartSize(before(seen, patch * merge), {
+      ...{ factor: patch * merge, ...limits, frames: { given: counted, rounded: counted } },
+    });
     return doResize ? to : { height: seen.height, width: seen.width };
   };
   return {
     mergeSize: merge,
-    mostPatches: doResize ? Math.max(merge ** 2, Math.floor(limits.most / patch ** 2)) : Infinity,
+    mostPatches: doResize ? Math.max(merge ** 2, Math.floor(limits.most / counted / patch ** 2)) : Infinity,
     together: frames,
     gridOf: (size, resized = false) => gridOf(resized ? size : sizeOf(size), patch, merge),
     resize(picture) {

@@ -20,16 +20,25 @@ export const glmConfig = z.object({
 
 export type Glm = z.output<typeof glmConfig>;
 
-export function glmModel(c: Glm): LlamaLike {
+type Sized = Parameters<typeof llamaSizes>[0];
+
+export function glmModel(c: Sized): LlamaLike {
   const { hidden_size: width, intermediate_size: inner, hidden_act: act } = c;
   return {
     ...llamaSizes(c),
-    bias: { projections: c.attention_bias },
+    bias: { projections: c.attention_bias === true },
     interleaved: true,
     feedForward: (g: GraphWriter, x: Value, at) =>
       gatedFeedForward(g, x, (name) => at(`mlp.${name}`), { width, inner, act, fused: true }),
   };
 }
+
+/** The same with norms before and behind. */
+export const glm4Model = (c: Sized): LlamaLike => ({
+  ...glmModel(c),
+  norms: 'around',
+  normsBehind: ['post_self_attn_layernorm', 'post_mlp_layernorm'],
+});
 
 export const cohereConfig = {
   ...llamaConfig,

@@ -4,7 +4,7 @@ import { attention } from '../../layers/attention.js';
 import { gatedFeedForward } from '../../layers/swiglu.js';
 import { headWidth } from '../../layers/head-sizes.js';
 import { linear, matMulTransposed } from '../../layers/linear.js';
-import { layerNorm, rmsNorm } from '../../layers/norm.js';
+import { headNorm, layerNorm, rmsNorm } from '../../layers/norm.js';
 import { splitRows } from '../../layers/fused-projections.js';
 import { rotate, type Rotary } from '../../layers/rope.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
@@ -54,6 +54,10 @@ export interface VisionModel {
   /** True for a layer that sees all of a frame. */
   seesAll(layer: number): boolean;
   norm(g: GraphWriter, x: Value, name: string): Value;
+  /** Biases of queries, keys and values, and of what follows attention; both if absent. */
+  bias?: { projections: boolean; output: boolean };
+  /** Of RMSNorms over each head's queries and keys; absent where there are none. */
+  headEpsilon?: number | undefined;
   feedForward(g: GraphWriter, x: Value, at: (name: string) => string): Value;
   /** Width of a feature. */
   to: number;
@@ -135,15 +139,24 @@ export interface PatchLayer {
 export function patchLayer(g: GraphWriter, x: Value, { model, layer, grid, turn }: PatchLayer): Value {
   const { width, heads } = model;
   const at = (name: string) => `visual.blocks.${layer}.${name}`;
+  const { projections, output } = model.bias ?? { projections: true, output: true };
+  const ofHead = { heads, width: headWidth(width, heads) };
   const normed = model.norm(g, x, at('norm1'));
-  const fused = linear(g, normed, at('attn.qkv'), { from: width, to: 3 * width });
-  const parts = splitRows(g, fused, { heads, keyHeads: heads, width: headWidth(width, heads) });
-  const turned = (part: Value) => rotate(g, part, turn, { heads, width: headWidth(width, heads) });
-  const seen = { query: turned(parts.query), key: turned(parts.key), value: parts.value };
+  const fused = linear(g, normed, at('attn.qkv'), { from: width, to: 3 * width, bias: projections });
+  const parts = splitRows(g, fused, { keyHeads: heads, ...ofHead });
+  const { headEpsilon: epsilon } = model;
+  const headed = (part: Value, name: string) =>
+    epsilon === undefined ? part : headNorm(g, part, at(name), { ...ofHead, epsilon });
+  const turned = (part: Value, name: string) => rotate(g, headed(part, name), turn, ofHead);
+  const seen = {
+    ...{ query: turned(parts.query, 'attn.q_norm'), key: turned(parts.key, 'attn.k_norm') },
+    value: parts.value,
+  };
   const found = model.seesAll(layer) ? grid.byFrame(seen) : seen;
   const padding = model.seesAll(layer) ? grid.padding?.frames : grid.padding?.windows;
   const attended = grid.byWindow(attention(g, found, { heads, width, padding }));
-  const middle = g.node('Add', [x, linear(g, attended, at('attn.proj'), { from: width, to: width })]);
+  const joined = linear(g, attended, at('attn.proj'), { from: width, to: width, bias: output });
+  const middle = g.node('Add', [x, joined]);
   const fed = model.feedForward(g, model.norm(g, middle, at('norm2')), (name) => at(`mlp.${name}`));
   return g.node('Add', [middle, fed]);
 }

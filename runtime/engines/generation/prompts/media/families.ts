@@ -22,7 +22,7 @@ import { createLightOnOcrFamily } from './lighton-ocr.js';
 import { createQwen3AsrFamily } from './qwen3-asr.js';
 import { createPixtralFamily } from './pixtral.js';
 import { createQwen2AudioFamily } from './qwen2-audio.js';
-import { createPaddleOcrFamily, createQwen2VlFamily } from './qwen2-vl.js';
+import { createGlm4vFamily, createPaddleOcrFamily, createQwen2VlFamily } from './qwen2-vl.js';
 import { createQwen25VlClips, createQwen2VlClips } from './qwen2-vl-clips.js';
 import { createQwen3VlClips } from './qwen3-vl-clips.js';
 import { createSmolVlmClips } from './smolvlm-clips.js';
@@ -49,6 +49,7 @@ export const PROMPTS: {
     gemma3: createGemma3Family,
     'qwen2-vl': createQwen2VlFamily,
     'paddleocr-vl': createPaddleOcrFamily,
+    glm4v: createGlm4vFamily,
     internvl: createInternVlFamily,
     'lfm2-vl': createLfm2VlFamily,
   },

@@ -1,3 +1,4 @@
+import { createGlmPatchProcessor } from '../../../processors/image/glm4v.js';
 import {
   createPaddlePatchProcessor,
   createPatchProcessor,
@@ -14,6 +15,10 @@ export const createQwen2VlFamily = (files: FamilyFiles): PictureFamily =>
 /** The same with another rule for small pictures. */
 export const createPaddleOcrFamily = (files: FamilyFiles): PictureFamily =>
   patchFamily(files, createPaddlePatchProcessor(files.processing));
+
+/** The same with limits of pixels over all frames of a step. */
+export const createGlm4vFamily = (files: FamilyFiles): PictureFamily =>
+  patchFamily(files, createGlmPatchProcessor(files.processing));
 
 function patchFamily(files: FamilyFiles, processor: PatchProcessor): PictureFamily {
   const token = pictureToken(files);

@@ -1,0 +1,37 @@
+import { RunError } from '../../../core/errors.js';
+import { isObject } from '../../../hub-config/json.js';
+import type { Json } from '../../repository/model-folder.js';
+import { ofPictures, type PatchProcessor, patchRules } from './qwen2-vl.js';
+import type { Edges } from './sizes.js';
+
+/** Pixels of all frames of a step where the file does not say. */
+const USUAL = { least: 112 * 112, most: 28 * 28 * 15_000 };
+
+/**
+ * Glm4vImageProcessor and Glm46VImageProcessor: the pixels of a picture count as often as it is repeated, and a small one is
+ * enlarged first.
+ * @throws RunError `not_ready` for sizes that Python's class does not take
+ */
+export function createGlmPatchProcessor(config: Json): PatchProcessor {
+  // Qwen2-VL's names of these limits say nothing to this class.
+  const { min_pixels: _, max_pixels: __, ...own } = config;
+  requireLimits(own['size']);
+  return ofPictures(patchRules(own, { usual: USUAL, before: enlarged, countsFrames: true }));
+}
+
+function requireLimits(size: unknown): void {
+  if (size === undefined || size === null) return;
+  const edges = isObject(size) ? [size['shortest_edge'], size['longest_edge']] : [];
+  if (edges.length === 2 && edges.every((edge) => typeof edge === 'number' && edge > 0)) return;
+  throw new RunError(
+    'not_ready',
+    'preprocessor_config.json: size needs shortest_edge and longest_edge, the fewest and the most pixels',
+  );
+}
+
+/** At least as long as a cell on both edges; what is left of a pixel is cut off. */
+function enlarged({ height, width }: Edges, factor: number): Edges {
+  if (height >= factor && width >= factor) return { height, width };
+  const scale = Math.max(factor / height, factor / width);
+  return { height: Math.trunc(height * scale), width: Math.trunc(width * scale) };
+}
