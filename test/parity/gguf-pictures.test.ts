@@ -1,11 +1,11 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runCli } from '../../builder/cli.js';
 import { readBuilderConfig } from '../../builder/config.js';
 import { parseSpec } from '../../runtime/store/spec-file.js';
-import { readFile } from 'node:fs/promises';
 import { fakeDocker } from '../fakes/docker.js';
+import { readGgufParts, rewritten } from '../helpers/gguf/rewrite-gguf.js';
 import { sink } from '../unit/builder/support.js';
 import { compareModels } from './compare-models.js';
 import { GGUF, type ZooModel, zooModels } from './zoo.js';
@@ -31,3 +31,19 @@ async function fetched({ about, repo }: ZooModel) {
 
 // Without --task and --engine: the tower is found, and what reads it.
 compareModels(await zooModels([GGUF]), fetched);
+
+/** As files are that were converted without the tokens that Gemma 3 has for pictures alone. */
+async function withoutSoftToken(model: ZooModel): Promise<ZooModel> {
+  const repo = await mkdtemp(path.join(tmpdir(), 'short-'));
+  for (const name of await readdir(model.repo)) {
+    const parts = await readGgufParts(path.join(model.repo, name));
+    const tokens = parts.metadata['tokenizer.ggml.tokens'] as unknown as { value: string[] } | undefined;
+    if (tokens)
+      tokens.value = tokens.value.map((token) => (token === '<image_soft_token>' ? '<none>' : token));
+    await writeFile(path.join(repo, name), rewritten(parts));
+  }
+  return { ...model, repo, about: { ...model.about, id: `${model.about.id}-short` } };
+}
+
+const gemma = (await zooModels([GGUF])).find(({ name }) => name === 'gemma3')!;
+compareModels([await withoutSoftToken(gemma)], fetched);

@@ -18,6 +18,7 @@ import { requirePair, towerConfig, towerFiles, withTower } from './towers/open-t
 import { ggufWeightIndex } from './weight-index.js';
 import { jsonText } from './json-text.js';
 import { tokenizerFiles } from './tokenizer/index.js';
+import { vocabularyOf, withTokens } from './tokenizer/vocabulary.js';
 import { type MadeFile, madeFiles, virtualRepository } from './virtual-repository.js';
 
 /** A repository with files of GGUF as one with the files that transformers has. */
@@ -85,14 +86,15 @@ async function madeOf(facts: GgufFacts, { ranges, tower }: Making): Promise<Made
     return floatsOf(await ranges.read(file, offset, length), type);
   };
   const fields = await architecture.config(facts, read);
+  const vocabulary = withTokens(vocabularyOf(facts), tower?.projector.tokens ?? []);
   const { className, modelType } = tower?.projector ?? architecture;
   const config = {
     ...{ architectures: [className], model_type: modelType },
-    ...(tower ? towerConfig(tower, facts, fields) : fields),
+    ...(tower ? towerConfig(tower, { facts, vocabulary, config: fields }) : fields),
   };
   return madeFiles({
     'config.json': jsonText(config),
-    ...tokenizerFiles(facts),
+    ...tokenizerFiles(facts, vocabulary),
     ...(tower ? towerFiles(tower) : sentenceFiles(facts)),
   });
 }

@@ -3,7 +3,7 @@ import { type GgufFacts, type Json, LLAMA_REMEDY } from '../facts.js';
 import { jsonText } from '../json-text.js';
 import { bytePairs } from './byte-pairs.js';
 import { sentencePieceModel } from './sentencepiece.js';
-import { type GgufVocabulary, KIND, namedTokens, vocabularyOf } from './vocabulary.js';
+import { type GgufVocabulary, KIND, namedTokens } from './vocabulary.js';
 import { isLowerCase, wordPieces } from './word-pieces.js';
 
 const TEMPLATE = 'tokenizer.chat_template';
@@ -12,8 +12,10 @@ const TEMPLATE = 'tokenizer.chat_template';
  * The files of a tokenizer, by path, as a repository of transformers has them.
  * @throws WeightsError for kinds of tokenizers that are not known
  */
-export function tokenizerFiles(facts: GgufFacts): Record<string, string | Buffer> {
-  const vocabulary = vocabularyOf(facts);
+export function tokenizerFiles(
+  facts: GgufFacts,
+  vocabulary: GgufVocabulary,
+): Record<string, string | Buffer> {
   const { files, settings } = madeOf(facts, vocabulary);
   const config = { ...settings, ...namedTokens(vocabulary), ...templates(facts) };
   return {

@@ -56,6 +56,22 @@ export function vocabularyOf(facts: GgufFacts): GgufVocabulary {
   };
 }
 
+/** Of pieces that no text is cut into. */
+const NO_SCORE = -1000;
+
+/** The same with control tokens behind its own, where it lacks them: their vectors are in no table. */
+export function withTokens(vocabulary: GgufVocabulary, wanted: readonly string[]): GgufVocabulary {
+  const added = wanted.filter((token) => !vocabulary.tokens.includes(token));
+  if (added.length === 0) return vocabulary;
+  const { tokens, kinds, scores } = vocabulary;
+  return {
+    ...vocabulary,
+    tokens: [...tokens, ...added],
+    kinds: [...Array.from(kinds), ...added.map(() => KIND.control)],
+    scores: scores && [...Array.from(scores), ...added.map(() => NO_SCORE)],
+  };
+}
+
 const NAMES = [
   ['bos_token', 'bos'],
   ['eos_token', 'eos'],

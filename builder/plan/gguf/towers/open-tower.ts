@@ -3,7 +3,7 @@ import type { GgufModel } from '../../../../runtime/gguf/index.js';
 import type { WeightIndex } from '../../../../runtime/weights/index.js';
 import type { GgufFacts, Json } from '../facts.js';
 import { jsonText } from '../json-text.js';
-import { vocabularyOf } from '../tokenizer/vocabulary.js';
+import type { GgufVocabulary } from '../tokenizer/vocabulary.js';
 import { ggufWeightIndex, type TensorNames } from '../weight-index.js';
 import { type GgufProjector, SIGLIP_LAYER } from './projector.js';
 import { PROJECTORS } from './projectors.js';
@@ -101,9 +101,19 @@ export const towerFiles = ({ facts, projector }: OpenTower): Record<string, stri
   'processor_config.json': jsonText(projector.processor(facts)),
 });
 
-/** config.json of both. @param config of the language model @throws WeightsError where its vocabulary lacks a token of pictures */
-export function towerConfig({ facts, projector }: OpenTower, text: GgufFacts, config: Json): Json {
-  const { tokens } = vocabularyOf(text);
+interface Language {
+  facts: GgufFacts;
+  vocabulary: GgufVocabulary;
+  /** Its config.json. */
+  config: Json;
+}
+
+/** config.json of both. @throws WeightsError where the vocabulary lacks a token of pictures */
+export function towerConfig(
+  { facts, projector }: OpenTower,
+  { facts: text, vocabulary, config }: Language,
+): Json {
+  const { tokens } = vocabulary;
   return projector.config(facts, {
     config,
     tokenId(token) {

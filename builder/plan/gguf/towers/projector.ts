@@ -17,6 +17,8 @@ export interface GgufProjector extends Pick<
 > {
   /** `general.architecture` of the language model. */
   language: string;
+  /** Tokens that stand for features, which files may leave out: no row of the table is theirs. */
+  tokens: readonly string[];
   /** What a tensor of the language model is called as a part of this one. */
   inModel(name: string): string;
   /** Beginning of the names in a layer of the encoder, before its number. */

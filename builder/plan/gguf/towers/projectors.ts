@@ -13,6 +13,7 @@ const gemma3Edge = (tower: TowerFacts): number => featureEdge(tower, scale(tower
 /** Gemma 3 with pictures. Settings that no metadata have are those of all its published models. */
 const gemma3: GgufProjector = {
   ...{ modelType: 'gemma3', className: 'Gemma3ForConditionalGeneration', language: 'gemma3' },
+  tokens: ['<image_soft_token>'],
   inModel: (name) => `language_model.${name}`,
   names: {
     'v.patch_embd': 'vision_tower.vision_model.embeddings.patch_embedding',
@@ -48,10 +49,13 @@ const gemma3: GgufProjector = {
 /** Patches along an edge that Idefics3 joins, where the file does not say. */
 const JOINED = 2;
 const LANCZOS = 1;
+/** Squares along the longer edge of a picture, where the file does not say: the library's default, and of all published models. */
+const SQUARES = 4;
 
 /** Idefics3 and SmolVLM, which read pictures alike. Large ones are cut into squares, as in all of their published models. */
 const idefics3: GgufProjector = {
   ...{ modelType: 'idefics3', className: 'Idefics3ForConditionalGeneration', language: 'llama' },
+  tokens: [],
   inModel: (name) => name.replace(/^model\./, 'model.text_model.'),
   names: {
     'v.patch_embd': 'model.vision_model.embeddings.patch_embedding',
@@ -71,7 +75,10 @@ const idefics3: GgufProjector = {
   processing: (tower) => ({
     ...{ image_processor_type: 'Idefics3ImageProcessor', ...pixelSettings(tower) },
     ...{ do_image_splitting: true, do_pad: true, resample: LANCZOS },
-    size: { longest_edge: tower.size('vision.preproc_image_size') },
+    size: {
+      longest_edge:
+        tower.optionalSize('vision.preproc_image_size') ?? SQUARES * tower.size('vision.image_size'),
+    },
     max_image_size: { longest_edge: tower.size('vision.image_size') },
   }),
   processor: (tower) => ({

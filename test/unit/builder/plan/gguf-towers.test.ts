@@ -217,17 +217,37 @@ describe('a hostile mmproj file', () => {
   });
 });
 
-test('a model whose vocabulary lacks the token of pictures is refused by name', async () => {
+/** The content of a file that is made of metadata. */
+async function made(files: Files, name: string): Promise<Record<string, unknown>> {
+  const { toMake } = await plan(files, { task: PICTURES });
+  const { content } = toMake!.made!.find(({ path }) => path === name)!;
+  return JSON.parse(content.toString()) as Record<string, unknown>;
+}
+
+async function withoutToken(token: string): Promise<Files> {
   const parts = await readGgufParts(join(ZOO, GEMMA.text));
   const tokens = parts.metadata['tokenizer.ggml.tokens'] as unknown as { value: string[] };
-  tokens.value = tokens.value.map((token) => (token === '<image_soft_token>' ? '<unused>' : token));
-  const files = { 'm.gguf': rewritten(parts), 'mmproj-m.gguf': read(GEMMA.tower) };
-  await expect(plan(files, { task: PICTURES })).rejects.toThrow('has no token <image_soft_token>');
+  tokens.value = tokens.value.map((one) => (one === token ? '<unused>' : one));
+  return { 'm.gguf': rewritten(parts), 'mmproj-m.gguf': read(GEMMA.tower) };
+}
+
+test('a model whose vocabulary lacks a token around pictures is refused by name', async () => {
+  await expect(plan(await withoutToken('<start_of_image>'), { task: PICTURES })).rejects.toThrow(
+    'has no token <start_of_image>',
+  );
 });
 
-test('a tower of Idefics3 has to say how large pictures are made', async () => {
+test('the token that stands for features is put behind a vocabulary that lacks it', async () => {
+  expect(await made(await withoutToken('<image_soft_token>'), 'config.json')).toMatchObject({
+    image_token_index: 305,
+  });
+});
+
+test('pictures of Idefics3 are four squares long where the file does not say', async () => {
   const parts = await readGgufParts(join(ZOO, IDEFICS.tower));
+  const edge = async () =>
+    made({ 'm.gguf': read(IDEFICS.text), 'mmproj-m.gguf': rewritten(parts) }, 'preprocessor_config.json');
+  expect(await edge()).toMatchObject({ size: { longest_edge: 96 }, max_image_size: { longest_edge: 32 } });
   delete parts.metadata['clip.vision.preproc_image_size'];
-  const files = { 'm.gguf': read(IDEFICS.text), 'mmproj-m.gguf': rewritten(parts) };
-  await expect(plan(files, { task: PICTURES })).rejects.toThrow('has no clip.vision.preproc_image_size');
+  expect(await edge()).toMatchObject({ size: { longest_edge: 128 }, max_image_size: { longest_edge: 32 } });
 });
