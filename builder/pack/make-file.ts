@@ -57,9 +57,10 @@ async function writePart(handle: FileHandle, part: Part, { from, signal }: Readi
   const addition = await readAddition(from, tensor);
   // Matrices are packed, and added to, by whole rows.
   const rowBytes = packing || addition ? tensor.length / tensor.shape[0]! : 1;
-  // A matrix that is turned, or whose rows change places, is needed whole.
+  // A tensor that is turned, or whose rows or frames change places, is needed whole.
+  const { change } = tensor;
   const step =
-    packing?.transposed || tensor.change?.kind === 'rows'
+    packing?.transposed || (change && change.kind !== 'add')
       ? tensor.length
       : Math.max(rowBytes, Math.floor((4 * CHUNK) / rowBytes) * rowBytes);
   for (let at = 0; at < tensor.length; at += step) {

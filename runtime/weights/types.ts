@@ -22,9 +22,10 @@ export interface StoredTensor {
 
 /**
  * `rows`: those of each head stand in pairs that rotate together, [width / 2, 2] instead of [2, width / 2]. `add`: what is added to
- * every number.
+ * every number. `frames`: so many tensors one behind the other, each [outputs, channels, …], which make one [outputs, channels, frames, …].
  */
-export type StoredChange = { kind: 'rows'; heads: number } | { kind: 'add'; value: number };
+export type StoredChange =
+  { kind: 'rows'; heads: number } | { kind: 'add'; value: number } | { kind: 'frames'; count: number };
 
 export type PackedBlocks = QuantizedBlocks | FloatBlocks | RowBlocks | GgmlBlocks;
 

@@ -76,7 +76,11 @@ export async function decoderFields(facts: GgufFacts, read: ReadFloats): Promise
 }
 
 /** Numbers that were float32 on their way, as they were before: 1e-6, not 9.99999997475e-7. */
-export const rounded = (value: number): number => Number(Math.fround(value).toPrecision(7));
+export function rounded(value: number): number {
+  const float = Math.fround(value);
+  const digits = [6, 7, 8].map((count) => Number(float.toPrecision(count)));
+  return digits.find((one) => Math.fround(one) === float) ?? float;
+}
 
 /** Norms that multiply with 1 + weight are stored with the 1. */
 export const withoutOne = (_: GgufFacts, name: string): StoredChange | undefined =>

@@ -9,6 +9,7 @@ import {
   olmo2,
   phi3,
   qwen2,
+  qwen2vl,
   qwen3,
   qwen3moe,
 } from './decoders.js';
@@ -17,7 +18,7 @@ import { type GgufFacts, LLAMA_REMEDY } from './facts.js';
 
 /** By `general.architecture`. */
 const ARCHITECTURES: Readonly<Record<string, GgufArchitecture>> = {
-  ...{ llama, qwen2, qwen3, qwen3moe, gemma, gemma2, gemma3, phi3, olmo2, granite, bert },
+  ...{ llama, qwen2, qwen2vl, qwen3, qwen3moe, gemma, gemma2, gemma3, phi3, olmo2, granite, bert },
 };
 
 /**

@@ -49,6 +49,9 @@ export const qwen2: GgufArchitecture = {
   ...{ modelType: 'qwen2', className: 'Qwen2ForCausalLM', config: decoderFields },
 };
 
+/** Of texts alone, whose positions are the same on all three axes. */
+export const qwen2vl: GgufArchitecture = qwen2;
+
 export const qwen3: GgufArchitecture = {
   ...decoder,
   ...{ modelType: 'qwen3', className: 'Qwen3ForCausalLM' },

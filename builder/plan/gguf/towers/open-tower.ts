@@ -5,7 +5,7 @@ import type { GgufFacts, Json } from '../facts.js';
 import { jsonText } from '../json-text.js';
 import type { GgufVocabulary } from '../tokenizer/vocabulary.js';
 import { ggufWeightIndex, type TensorNames } from '../weight-index.js';
-import { type GgufProjector, SIGLIP_LAYER } from './projector.js';
+import type { GgufProjector } from './projector.js';
 import { PROJECTORS } from './projectors.js';
 import { type TowerFacts, towerFacts } from './tower-facts.js';
 
@@ -17,7 +17,7 @@ export interface OpenTower {
 
 /** Keys that every encoder of pictures has, and those that llama.cpp does not read either. */
 const KEYS = new Set([
-  ...['projector_type', 'vision.projector_type', 'has_vision_encoder', 'use_gelu', 'vision.image_size'],
+  ...['projector_type', 'vision.projector_type', 'has_vision_encoder', 'vision.image_size'],
   ...['vision.patch_size', 'vision.embedding_length', 'vision.feed_forward_length', 'vision.block_count'],
   ...['vision.projection_dim', 'vision.attention.head_count', 'vision.attention.layer_norm_epsilon'],
   ...['vision.image_mean', 'vision.image_std'],
@@ -25,7 +25,7 @@ const KEYS = new Set([
 ]);
 
 /** Keys that say of something that it is not there. */
-const ABSENT = new Set(['has_audio_encoder', 'has_text_encoder', 'use_silu']);
+const ABSENT = new Set(['has_audio_encoder', 'has_text_encoder', 'use_gelu', 'use_silu']);
 
 /** @throws WeightsError for a projector that is not known, and for what nothing here reads */
 export function openTower(model: GgufModel): OpenTower {
@@ -37,15 +37,25 @@ export function openTower(model: GgufModel): OpenTower {
     );
   const projector = PROJECTORS[facts.projector]!;
   requireKnownKeys(facts, projector);
-  if (facts.value('use_gelu') !== true) throw facts.refuse('computes no GELU (clip.use_gelu)');
+  const { activation } = projector;
+  if (facts.value(activation) !== true) throw facts.refuse(`does not compute by clip.${activation}`);
   return { facts, projector };
 }
 
-function requireKnownKeys({ metadata, value, refuse }: TowerFacts, { keys }: GgufProjector): void {
+function requireKnownKeys(
+  { metadata, value, refuse }: TowerFacts,
+  { keys, activation }: GgufProjector,
+): void {
   for (const key of metadata.keys()) {
     if (!key.startsWith('clip.')) continue;
     const own = key.slice('clip.'.length);
-    if (KEYS.has(own) || keys.includes(own) || (ABSENT.has(own) && value(own) === false)) continue;
+    if (
+      KEYS.has(own) ||
+      keys.includes(own) ||
+      own === activation ||
+      (ABSENT.has(own) && value(own) === false)
+    )
+      continue;
     throw refuse(`has ${printable(key)}, which nothing reads`);
   }
 }
@@ -65,7 +75,8 @@ export function requirePair({ facts, projector }: OpenTower, text: GgufFacts): v
 
 /** The tensors of a language model and its tower, by the names that transformers has for them. */
 export function withTower({ facts, projector }: OpenTower, text: WeightIndex): WeightIndex {
-  const tower = ggufWeightIndex(facts, namesOf(facts, projector));
+  const tensors = projector.join?.(facts) ?? facts.tensors;
+  const tower = ggufWeightIndex({ ...facts, tensors }, namesOf(facts, projector));
   return new Map([
     ...[...text].map(([name, tensor]) => [projector.inModel(name), tensor] as const),
     ...tower,
@@ -73,9 +84,8 @@ export function withTower({ facts, projector }: OpenTower, text: WeightIndex): W
 }
 
 function namesOf(facts: TowerFacts, projector: GgufProjector): TensorNames {
-  const inLayer = isSwapped(facts)
-    ? { ...SIGLIP_LAYER, ffn_up: 'mlp.fc2', ffn_down: 'mlp.fc1' }
-    : SIGLIP_LAYER;
+  const { ffn_up, ffn_down, ...others } = projector.inLayer as Record<'ffn_up' | 'ffn_down', string>;
+  const inLayer = isSwapped(facts) ? { ...others, ffn_up: ffn_down, ffn_down: ffn_up } : projector.inLayer;
   const count = facts.size('vision.block_count');
   for (const name of facts.tensors.keys()) {
     const [, layer] = /^v\.blk\.(\d+)\./.exec(name) ?? [];
@@ -115,7 +125,7 @@ export function towerConfig(
 ): Json {
   const { tokens } = vocabulary;
   return projector.config(facts, {
-    config,
+    ...{ facts: text, config },
     tokenId(token) {
       const id = tokens.indexOf(token);
       if (id >= 0) return id;

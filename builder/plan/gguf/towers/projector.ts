@@ -1,9 +1,11 @@
 import type { GgufArchitecture } from '../architecture.js';
-import type { Json } from '../facts.js';
+import type { GgufFacts, Json } from '../facts.js';
+import type { TensorNames } from '../weight-index.js';
 import type { TowerFacts } from './tower-facts.js';
 
 /** What a language model says to the model that it is a part of. */
 export interface TextFacts {
+  facts: GgufFacts;
   /** Its config.json. */
   config: Json;
   /** Number of a token. @throws WeightsError where its vocabulary lacks it */
@@ -23,6 +25,12 @@ export interface GgufProjector extends Pick<
   inModel(name: string): string;
   /** Beginning of the names in a layer of the encoder, before its number. */
   layers: string;
+  /** Names in a layer. */
+  inLayer: TensorNames['inLayer'];
+  /** What the encoder's layers compute with: the key says so. */
+  activation: 'use_gelu' | 'use_silu';
+  /** Tensors of transformers that converters part; absent where there are none. */
+  join?: (tower: TowerFacts) => TowerFacts['tensors'];
   /** Keys behind `clip.` that are read, beside those of every encoder. */
   keys: readonly string[];
   config(tower: TowerFacts, text: TextFacts): Json;

@@ -1,4 +1,5 @@
-import { featureEdge, type GgufProjector, pixelSettings, siglipConfig } from './projector.js';
+import { featureEdge, type GgufProjector, pixelSettings, SIGLIP_LAYER, siglipConfig } from './projector.js';
+import { qwen25Vl } from './qwen2-5-vl.js';
 import type { TowerFacts } from './tower-facts.js';
 
 const scale = (tower: TowerFacts, usual: number): number =>
@@ -13,7 +14,7 @@ const gemma3Edge = (tower: TowerFacts): number => featureEdge(tower, scale(tower
 /** Gemma 3 with pictures. Settings that no metadata have are those of all its published models. */
 const gemma3: GgufProjector = {
   ...{ modelType: 'gemma3', className: 'Gemma3ForConditionalGeneration', language: 'gemma3' },
-  tokens: ['<image_soft_token>'],
+  ...{ activation: 'use_gelu', inLayer: SIGLIP_LAYER, tokens: ['<image_soft_token>'] },
   inModel: (name) => `language_model.${name}`,
   names: {
     'v.patch_embd': 'vision_tower.vision_model.embeddings.patch_embedding',
@@ -55,7 +56,7 @@ const SQUARES = 4;
 /** Idefics3 and SmolVLM, which read pictures alike. Large ones are cut into squares, as in all of their published models. */
 const idefics3: GgufProjector = {
   ...{ modelType: 'idefics3', className: 'Idefics3ForConditionalGeneration', language: 'llama' },
-  tokens: [],
+  ...{ activation: 'use_gelu', inLayer: SIGLIP_LAYER, tokens: [] },
   inModel: (name) => name.replace(/^model\./, 'model.text_model.'),
   names: {
     'v.patch_embd': 'model.vision_model.embeddings.patch_embedding',
@@ -87,4 +88,8 @@ const idefics3: GgufProjector = {
 };
 
 /** By `clip.projector_type`. */
-export const PROJECTORS: Readonly<Record<string, GgufProjector>> = { gemma3, idefics3 };
+export const PROJECTORS: Readonly<Record<string, GgufProjector>> = {
+  gemma3,
+  idefics3,
+  'qwen2.5vl_merger': qwen25Vl,
+};

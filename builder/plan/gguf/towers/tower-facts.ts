@@ -9,8 +9,8 @@ export interface TowerFacts extends GgufFacts {
   projector: string;
   /** A whole number from 1 on. @throws WeightsError for others, and where it is missing */
   size(key: string): number;
-  /** The same, or undefined where it is missing. */
-  optionalSize(key: string): number | undefined;
+  /** The same, or undefined where it is missing. @param most 65,536 by default */
+  optionalSize(key: string, most?: number): number | undefined;
   /** A number above 0. @throws WeightsError for others, and where it is missing */
   positive(key: string): number;
   /** Three finite numbers. @throws WeightsError for others, and where they are missing */
@@ -29,9 +29,9 @@ export function towerFacts(model: GgufModel): TowerFacts {
   const refuse = (what: string, remedy = REMEDY) => refused(what, remedy);
   if (architecture !== 'clip' || (metadata.get('general.type') ?? 'mmproj') !== 'mmproj')
     throw refuse(`is no tower but a model (${printable(architecture)})`);
-  const optionalSize = (key: string): number | undefined => {
+  const optionalSize = (key: string, most = MOST): number | undefined => {
     const found = facts.optionalCount(key);
-    if (found === undefined || (found >= 1 && found <= MOST)) return found;
+    if (found === undefined || (found >= 1 && found <= most)) return found;
     throw refuse(`has ${found} as clip.${key}`);
   };
   const known = <T>(key: string, found: T | undefined): T => {

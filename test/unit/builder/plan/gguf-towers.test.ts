@@ -10,6 +10,11 @@ const ZOO = join(import.meta.dirname, '../../../fixtures/zoo-gguf/image-text-to-
 const GEMMA = { text: 'gemma3/repo/gemma3-F32.gguf', tower: 'gemma3/repo/mmproj-gemma3-F32.gguf' };
 const IDEFICS = { text: 'idefics3/repo/idefics3-F16.gguf', tower: 'idefics3/repo/mmproj-idefics3-F16.gguf' };
 
+const QWEN = {
+  text: 'qwen2_5_vl/repo/qwen2_5_vl-F32.gguf',
+  tower: 'qwen2_5_vl/repo/mmproj-qwen2_5_vl-F32.gguf',
+};
+
 type Files = Record<string, Buffer | string>;
 
 function folderOf(files: Files): string {
@@ -151,7 +156,7 @@ const HOSTILE: readonly [what: string, change: Change, said: string][] = [
   ['no pictures', set('clip.has_vision_encoder', false), 'has no encoder of pictures'],
   ['pictures as text', set('clip.has_vision_encoder', 'yes'), 'has no encoder of pictures'],
   ['sounds, too', set('clip.has_audio_encoder', true), 'has clip.has_audio_encoder, which nothing reads'],
-  ['another activation', set('clip.use_gelu', false), 'computes no GELU'],
+  ['another activation', set('clip.use_gelu', false), 'does not compute by clip.use_gelu'],
   ['two activations', set('clip.use_silu', true), 'has clip.use_silu, which nothing reads'],
   ['a setting to come', set('clip.vision.turned', true), 'has clip.vision.turned, which nothing reads'],
   ['no tower', set('general.architecture', 'llama'), 'is no tower but a model'],
@@ -250,4 +255,60 @@ test('pictures of Idefics3 are four squares long where the file does not say', a
   expect(await edge()).toMatchObject({ size: { longest_edge: 96 }, max_image_size: { longest_edge: 32 } });
   delete parts.metadata['clip.vision.preproc_image_size'];
   expect(await edge()).toMatchObject({ size: { longest_edge: 128 }, max_image_size: { longest_edge: 32 } });
+});
+
+const moved =
+  (name: string): Change =>
+  ({ tensors }) => {
+    const at = tensors.findIndex((tensor) => tensor.name === name);
+    tensors.push(...tensors.splice(at, 1));
+  };
+
+const HOSTILE_PATCHES: readonly [what: string, change: Change, said: string][] = [
+  ['no windows', without('clip.vision.n_wa_pattern'), 'has no clip.vision.n_wa_pattern'],
+  ['windows of none', set('clip.vision.n_wa_pattern', 0), 'has 0 as clip.vision.n_wa_pattern'],
+  ['another epsilon', set('clip.vision.attention.layer_norm_epsilon', float(1e-5)), 'not 0.000001'],
+  ['no pixels', set('clip.vision.image_max_pixels', 0), 'has 0 as clip.vision.image_max_pixels'],
+  ['fewer pixels than the least', set('clip.vision.image_max_pixels', 300), 'more than the most (300)'],
+  ['cells of none', set('clip.vision.spatial_merge_size', 0), 'has 0 as clip.vision.spatial_merge_size'],
+  ['GELU, too', set('clip.use_gelu', true), 'has clip.use_gelu, which nothing reads'],
+  ['keys elsewhere', moved('v.blk.0.attn_k.weight'), 'not one behind the other'],
+  ['a frame elsewhere', moved('v.patch_embd.weight'), 'not one behind the other'],
+  ['keys of another shape', shaped('v.blk.1.attn_k.weight', [31, 32]), 'not one behind the other'],
+];
+
+describe('a hostile mmproj file of patches', () => {
+  const text = read(QWEN.text);
+  let tower: GgufParts;
+  beforeAll(async () => {
+    tower = await readGgufParts(join(ZOO, QWEN.tower));
+  });
+  const changed = (change: Change) => {
+    const parts = { metadata: { ...tower.metadata }, tensors: tower.tensors.map((one) => ({ ...one })) };
+    change(parts);
+    return { 'm.gguf': text, 'mmproj-m.gguf': rewritten(parts) };
+  };
+
+  it.each(HOSTILE_PATCHES)('is refused by name: %s', async (_, change, said) => {
+    await expect(plan(changed(change), { task: PICTURES })).rejects.toThrow(said);
+  });
+
+  it('is refused without any one of its tensors', async () => {
+    for (const { name } of tower.tensors) {
+      const lacking = changed((parts) => (parts.tensors = parts.tensors.filter((one) => one.name !== name)));
+      await expect(plan(lacking, { task: PICTURES })).rejects.toBeInstanceOf(Refusal);
+    }
+  });
+
+  it('is refused beside a model that does not part its frequencies in three', async () => {
+    const parts = await readGgufParts(join(ZOO, QWEN.text));
+    delete parts.metadata['qwen2vl.rope.dimension_sections'];
+    const files = { 'm.gguf': rewritten(parts), 'mmproj-m.gguf': read(QWEN.tower) };
+    await expect(plan(files, { task: PICTURES })).rejects.toThrow('has no three counts as');
+  });
+
+  it('leaves a model of texts alone without it', async () => {
+    const { spec } = await plan({ 'm.gguf': text });
+    expect(spec).toMatchObject({ task: 'chat', engine: 'generation', modelType: 'qwen2' });
+  });
 });
