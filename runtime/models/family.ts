@@ -18,6 +18,8 @@ export interface MemoryTraits<Config = any> {
   keyLayers?(config: Config): number;
   /** Layers, where no field says how many. */
   layers?(config: Config): number;
+  /** Patches of a picture, where no field says how large it is. */
+  patches?(config: Config): number;
   /** Width of a head as its keys and values are kept, where `head_dim` says another one. */
   headWidth?(config: Config): number;
   /** Attention of the vision encoder adds no mask and no bias, so that its kernel holds a block of the scores at a time (measured). */

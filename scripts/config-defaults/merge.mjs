@@ -35,7 +35,10 @@ function ownFields(config, base) {
   );
 }
 
-const wanted = new Set(FAMILIES.flatMap(({ modelTypes }) => modelTypes));
+/** Types of parts that models have only where a file names them. */
+const OPTIONAL_PARTS = ['gemma4_vision'];
+
+const wanted = new Set([...FAMILIES.flatMap(({ modelTypes }) => modelTypes), ...OPTIONAL_PARTS]);
 const typesIn = (config) =>
   Object.values(config).flatMap((value) =>
     isObject(value) && typeof value.model_type === 'string' ? [value.model_type, ...typesIn(value)] : [],

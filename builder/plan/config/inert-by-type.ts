@@ -52,6 +52,16 @@ export const INERT_BY_TYPE: readonly Inert[] = [
     reason: 'derived from feed_forward_proj, whatever the file says',
   },
   {
+    fields: named('audio_config'),
+    within: /^gemma4\.$/,
+    reason: 'the encoder of sounds, which are refused',
+  },
+  {
+    fields: named('attention_bias'),
+    within: /^gemma4\.vision_config\./,
+    reason: 'the class has no biases, whatever the file says',
+  },
+  {
     fields: named('sliding_window'),
     types: /^modernbert-decoder$/,
     reason: 'derived from local_attention, whatever the file says',

@@ -52,8 +52,11 @@ export interface CacheSize {
 export interface PositionOptions {
   /** Axes on which places are counted; 1 if absent. */
   axes?: number;
-  /** Fed tokens of one group see each other, whichever comes first (`token_groups`). */
-  groups?: boolean;
+  /**
+   * Fed tokens of one group see each other, whichever comes first (`token_groups`): on all layers, or on those with a window
+   * alone, as far back as it reaches.
+   */
+  groups?: 'everywhere' | 'in windows' | undefined;
 }
 
 export interface InputOptions extends PositionOptions {
@@ -75,7 +78,7 @@ const NO_HEADS: HeadSize = { heads: 0, width: 0 };
 export function decoderInputs(
   g: GraphWriter,
   cache: CacheSize | undefined,
-  { vectors: width, axes = 1, groups = false }: InputOptions = {},
+  { vectors: width, axes = 1, groups }: InputOptions = {},
 ): DecoderInputs {
   const ids = width === undefined ? g.input('input_ids', 'int64', ['rows', 'tokens']) : undefined;
   const vectors =
@@ -87,9 +90,7 @@ export function decoderInputs(
   const own = g.node('Slice', [places, start, g.ints([2 ** 53]), g.ints([1])]);
   const placed = () =>
     g.input('position_ids', 'int64', axes === 1 ? ['rows', 'tokens'] : [axes, 'rows', 'tokens']);
-  const together = groups
-    ? sameGroup(g, g.input(GROUPS_INPUT, 'int64', ['rows', 'tokens']), seen)
-    : undefined;
+  const together = groups && sameGroup(g, g.input(GROUPS_INPUT, 'int64', ['rows', 'tokens']), seen);
   return {
     ids,
     vectors,
@@ -98,7 +99,7 @@ export function decoderInputs(
     positions: cache ? placed() : own,
     mask: (window, chunk) =>
       g.once(`mask ${window}${chunk === undefined ? '' : ` ${chunk}`}`, () =>
-        causalMask(g, { seen, places, own, window, chunk, together }),
+        causalMask(g, { seen, places, own, window, chunk, groups, together }),
       ),
     distances: () =>
       g.once('distances of the decoder', () =>
@@ -138,22 +139,25 @@ interface Places {
   own: Value;
   window: number | undefined;
   chunk: number | undefined;
-  /** bool [rows, 1, 1, tokens, all tokens]: what a token sees besides. */
+  /** bool [rows, 1, 1, tokens, all tokens]: what a token sees besides, and on which layers. */
   together: Value | undefined;
+  groups: PositionOptions['groups'];
 }
 
-function causalMask(g: GraphWriter, { seen, places, own, window, chunk, together }: Places): Value {
+function causalMask(g: GraphWriter, { seen, places, own, window, chunk, groups, together }: Places): Value {
   const keys = g.node('Unsqueeze', [places, g.ints([1, 2, 3])]);
   const queries = g.node('Unsqueeze', [own, g.ints([1, 2, 4])]);
   const isText = g.node('Unsqueeze', [g.node('Greater', [seen, g.ints([0], [])]), g.ints([1, 2, 3])]);
   const distance = g.node('Sub', [queries, keys]);
-  const before = g.node('GreaterOrEqual', [distance, g.ints([0], [])]);
+  const earlier = g.node('GreaterOrEqual', [distance, g.ints([0], [])]);
+  const isCut = groups === 'in windows' && window !== undefined;
+  const before = isCut ? g.node('Or', [earlier, together!]) : earlier;
   const near =
     window === undefined ? before : g.node('And', [before, g.node('Less', [distance, g.ints([window], [])])]);
   const part = (x: Value) => g.node('Div', [x, g.ints([chunk!], [])]);
   const beside =
     chunk === undefined ? near : g.node('And', [near, g.node('Equal', [part(queries), part(keys)])]);
-  const shown = together === undefined ? beside : g.node('Or', [beside, together]);
+  const shown = groups === 'everywhere' ? g.node('Or', [beside, together!]) : beside;
   const visible = g.node('And', [shown, isText]);
   return g.node('Where', [visible, g.scalar(0), g.scalar(LEAST)]);
 }

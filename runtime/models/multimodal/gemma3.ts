@@ -39,7 +39,7 @@ export const gemma3Pictures = defineFamily({
   parts: PARTS,
   heads: {
     'media-chat': {
-      ...embeddedDecoderRoles<Gemma3Config>((c) => c.text_config, { groups: true }),
+      ...embeddedDecoderRoles<Gemma3Config>((c) => c.text_config, { groups: 'everywhere' }),
       vision_encoder(g, c: Gemma3Config) {
         const { vision_config: tower, text_config: text } = c;
         const edge = Math.floor(Math.sqrt(c.mm_tokens_per_image));

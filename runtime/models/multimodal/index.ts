@@ -2,6 +2,7 @@ import type { AnyFamily } from '../family.js';
 import { ayaVision } from './aya-vision.js';
 import { florence2 } from './florence2/family.js';
 import { gemma3Pictures } from './gemma3.js';
+import { gemma4Media } from './gemma4/family.js';
 import { paligemma } from './paligemma.js';
 import { glm46v, glm4v, glm4vMoe, glmOcr } from './glm4v/family.js';
 import { idefics3 } from './idefics3.js';
@@ -24,6 +25,7 @@ import { voxtral } from './voxtral.js';
 export const MEDIA: readonly AnyFamily[] = [
   idefics3,
   gemma3Pictures,
+  gemma4Media,
   paligemma,
   llava,
   llavaNext,

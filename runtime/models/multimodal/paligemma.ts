@@ -29,7 +29,7 @@ export const paligemma = defineFamily({
   parts: PARTS,
   heads: {
     'media-chat': {
-      ...embeddedDecoderRoles<PaligemmaConfig>((c) => c.text_config, { groups: true }),
+      ...embeddedDecoderRoles<PaligemmaConfig>((c) => c.text_config, { groups: 'everywhere' }),
       // Python divides features by what its language model multiplies all vectors with.
       vision_encoder(g, c: PaligemmaConfig) {
         const { vision_config: tower, text_config: text } = c;

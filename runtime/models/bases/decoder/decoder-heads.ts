@@ -31,7 +31,10 @@ export function decoderHeads<C>(modelOf: (config: C) => Decoder): Heads<C> {
  * The graphs of a model that reads features among its tokens: `embed_tokens`, and `decoder_model_merged`, which takes
  * vectors (`inputs_embeds`).
  */
-export function embeddedDecoderRoles<C>(modelOf: (config: C) => Decoder, options: PositionOptions = {}) {
+export function embeddedDecoderRoles<C>(
+  modelOf: (config: C) => Decoder,
+  options: PositionOptions | ((config: C) => PositionOptions) = {},
+) {
   return {
     embed_tokens: (g: GraphWriter, config: C) => {
       const model = modelOf(config);
@@ -40,7 +43,8 @@ export function embeddedDecoderRoles<C>(modelOf: (config: C) => Decoder, options
     },
     decoder_model_merged: (g: GraphWriter, config: C) => {
       const model = modelOf(config);
-      writeScores(g, model, decoderInputs(g, cacheOf(model), { ...options, vectors: vectorWidth(model) }));
+      const own = typeof options === 'function' ? options(config) : options;
+      writeScores(g, model, decoderInputs(g, cacheOf(model), { ...own, vectors: vectorWidth(model) }));
     },
   };
 }

@@ -8,7 +8,7 @@ import { TOKENS, tokensSay } from '../gemma3n/tokens.js';
 import { type Gemma4Config, gemma4Config, keyLayers, type Layer } from './config.js';
 import { attend, feedForward, normed, withToken } from './parts.js';
 
-function model(c: Gemma4Config): Decoder {
+export function gemma4Decoder(c: Gemma4Config): Decoder {
   const { hidden_size: width, vocab_size: vocabulary, final_logit_softcapping: cap } = c;
   return {
     ...{ layers: c.num_hidden_layers, width, vocabulary },
@@ -40,7 +40,7 @@ function model(c: Gemma4Config): Decoder {
   };
 }
 
-const { 'causal-lm': languageModel, embedding: states } = decoderHeads<Gemma4Config>(model);
+const { 'causal-lm': languageModel, embedding: states } = decoderHeads<Gemma4Config>(gemma4Decoder);
 
 /** Layers have heads of two widths, and read what tokens say to them; the last ones read keys of former ones. modeling_gemma4.py */
 export const gemma4 = defineFamily({

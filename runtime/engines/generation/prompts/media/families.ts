@@ -12,6 +12,7 @@ import type {
 import { createLlavaNextFamily, createLlavaOnevisionFamily } from './anyres.js';
 import { createAyaVisionFamily } from './aya-vision.js';
 import { createGemma3Family } from './gemma3.js';
+import { createGemma4Family } from './gemma4.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
 import { createInternVlClips, createInternVlFamily } from './internvl.js';
 import { createLfm2VlFamily } from './lfm2-vl.js';
@@ -47,6 +48,7 @@ export const PROMPTS: {
     'aya-vision': createAyaVisionFamily,
     paligemma: createPaliGemmaFamily,
     gemma3: createGemma3Family,
+    gemma4: createGemma4Family,
     'qwen2-vl': createQwen2VlFamily,
     'paddleocr-vl': createPaddleOcrFamily,
     glm4v: createGlm4vFamily,

@@ -40,6 +40,8 @@ export interface MediumFamily {
   readonly placeholder: string;
   /** The placeholder with what a template may write around it: all of it makes room for the text of `expand`. */
   readonly surrounded?: string;
+  /** Placeholders of kinds that Python reads and this family does not: no text may hold one. */
+  readonly foreign?: readonly string[];
   /** The token at whose places features stand. */
   readonly tokenId: number;
   /** Most patches of one run. */

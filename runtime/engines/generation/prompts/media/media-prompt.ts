@@ -6,7 +6,7 @@ import type { MediumFamily, MediumLayout, PlacedMedium } from './family.js';
 
 /** Families by the kinds that a model takes. */
 export type TextFamilies = {
-  [K in MediumKind]?: Pick<MediumFamily, 'placeholder' | 'surrounded' | 'expand'>;
+  [K in MediumKind]?: Pick<MediumFamily, 'placeholder' | 'surrounded' | 'foreign' | 'expand'>;
 };
 
 /** A medium of a conversation. */
@@ -32,6 +32,10 @@ export function expandMedia<Medium extends ChatMedium>(
       surrounded === undefined ? whole : whole.replaceAll(surrounded, () => placeholder),
     rendered,
   );
+  checkForeign(
+    kinds.flatMap(([, { foreign = [] }]) => foreign),
+    text,
+  );
   const waiting = new Map(kinds.map(([kind]) => [kind, media.filter((one) => one.kind === kind)]));
   checkPlaces(kinds, text, waiting);
   const placed: Medium[] = [];
@@ -48,6 +52,15 @@ export function expandMedia<Medium extends ChatMedium>(
     );
   });
   return { text: written.join(''), media: placed };
+}
+
+function checkForeign(foreign: readonly string[], text: string): void {
+  const found = foreign.find((placeholder) => text.includes(placeholder));
+  if (found === undefined) return;
+  throw new RunError(
+    'unprocessable',
+    `texts must not hold ${found}: it stands for media that are not read here`,
+  );
 }
 
 function checkPlaces(

@@ -64,3 +64,8 @@ test('Gemma 4: layers with wider heads count more, those that read others’ key
   expect(sizesOf({ ...config, per_layer_config: { 1: { head_dim: 24 } } }).keyLayers).toBe(2.5);
   expect(sizesOf({ ...config, global_head_dim: 32 }).keyLayers).toBe(3);
 });
+
+test('patches of pictures of any proportions are as many as the processor lets them become', () => {
+  const config = { model_type: 'gemma4', text_config: {}, vision_config: { pooling_kernel_size: 2 } };
+  expect(sizesOf(config).vision!.patches).toBe(1120);
+});

@@ -47,6 +47,11 @@ test.each([
   expect(() => expandMedia({ image: family }, text, given)).toThrow(/places for/);
 });
 
+test('a text that holds the placeholder of media that are not read is refused', () => {
+  const image = { ...family, foreign: ['<sound>'] };
+  expect(() => expandMedia({ image }, 'a <sound>', [])).toThrow(/must not hold <sound>/);
+});
+
 test('features stand where the tokens of pictures are, in the order of the pictures', () => {
   const prompt = mediaPrompt(TOKENS, [1, 9, 9, 9, 2, 9, 3], [picture(1, 2), picture(2, 2)]);
   expect(

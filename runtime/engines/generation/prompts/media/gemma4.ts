@@ -1,0 +1,82 @@
+import { RunError } from '../../../../core/errors.js';
+import {
+  createSoftTokenPictures,
+  type PatchedPicture,
+  type SoftTokenPictures,
+} from '../../../processors/image/gemma4.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import type { Tensors } from '../../../sessions/tensors.js';
+import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
+import { tokenText } from '../../../tokenizers/tokenizer-json.js';
+import type { FamilyFiles, PictureFamily } from './family.js';
+
+/** The processor's for videos. */
+const CLIP = '<|video|>';
+/** Python's for files that don't name it. */
+const IMAGE_TOKEN = 258_880;
+
+/**
+ * Gemma 4: pictures of any proportions, pooled to a number of features by their form, each between two tokens.
+ * @throws RunError not_ready for files whose parts name different tokens or sizes
+ */
+export function createGemma4Family({ config, processing, tokenizer }: FamilyFiles): PictureFamily {
+  const pictures = createSoftTokenPictures(processing);
+  requireSameSizes(config, pictures);
+  const vision = (config['vision_config'] ?? {}) as Json;
+  const places = firstNumber(vision, 'position_embedding_size') ?? 10_240;
+  const tokenId = firstNumber(config, 'image_token_id') ?? IMAGE_TOKEN;
+  const named = (name: string) => tokenNamed(tokenizer, name);
+  const placeholder = named('image_token');
+  if (tokenizer.idOf(placeholder) !== tokenId)
+    throw refused(`image_token is ${placeholder}, which config.json has another id for (${tokenId})`);
+  const [before, after, sound] = ['boi_token', 'eoi_token', 'audio_token'].map(named) as [
+    ...[string, string, string],
+  ];
+  const { mostPatches, factor } = pictures;
+  const text = (config['text_config'] ?? {}) as Json;
+  return {
+    ...{ placeholder, tokenId, mostPatches, foreign: [sound, CLIP] },
+    ...(text['use_bidirectional_attention'] === 'vision' && { ahead: 'medium' as const }),
+    layout(size) {
+      const [lines, columns] = pictures.gridOf(size);
+      if (Math.max(lines, columns) > places)
+        throw new RunError('unprocessable', `the picture becomes more than ${places} patches long`);
+      return { count: (lines / factor) * (columns / factor), patches: lines * columns };
+    },
+    prepare: (picture) => [() => inputs(pictures.process(picture))],
+    expand: ({ count }) => `${before}${placeholder.repeat(count)}${after}`,
+  };
+}
+
+function inputs({ values, grid }: PatchedPicture): Tensors {
+  const count = grid[0] * grid[1];
+  return {
+    pixel_values: { type: 'float32', data: values, dims: [1, count, values.length / count] },
+    spatial_shapes: { type: 'int64', data: BigInt64Array.from(grid, BigInt), dims: [1, 2] },
+  };
+}
+
+/** @throws RunError not_ready where the processor's patches are not those of the network: Python fails at each picture */
+function requireSameSizes(config: Json, { patch, factor }: SoftTokenPictures): void {
+  const vision = (config['vision_config'] ?? {}) as Json;
+  const own = firstNumber(vision, 'patch_size') ?? 16;
+  const pooled = firstNumber(vision, 'pooling_kernel_size') ?? 3;
+  if (own === patch && pooled === factor) return;
+  throw new RunError(
+    'not_ready',
+    'preprocessor_config.json: patch_size and pooling_kernel_size are not those of config.json',
+  );
+}
+
+const refused = (what: string): RunError => new RunError('not_ready', `tokenizer_config.json: ${what}`);
+
+/** A token by its name in the tokenizer's settings, of either version. */
+function tokenNamed(tokenizer: TextTokenizer, name: string): string {
+  const { config } = tokenizer;
+  const inner = ['model_specific_special_tokens', 'extra_special_tokens'].map(
+    (field) => ((config[field] ?? {}) as Json)[name],
+  );
+  const found = [config[name], ...inner].map(tokenText).find((text) => text !== '');
+  if (found !== undefined && tokenizer.idOf(found) !== undefined) return found;
+  throw refused(`${name} names no token`);
+}
