@@ -5,7 +5,7 @@ import type { GgufFacts, Json } from '../facts.js';
 import { jsonText } from '../json-text.js';
 import type { GgufVocabulary } from '../tokenizer/vocabulary.js';
 import { ggufWeightIndex, type TensorNames } from '../weight-index.js';
-import type { GgufProjector } from './projector.js';
+import { type GgufProjector, innerWidth } from './projector.js';
 import { PROJECTORS } from './projectors.js';
 import { type TowerFacts, towerFacts } from './tower-facts.js';
 
@@ -38,7 +38,8 @@ export function openTower(model: GgufModel): OpenTower {
   const projector = PROJECTORS[facts.projector]!;
   requireKnownKeys(facts, projector);
   const { activation } = projector;
-  if (facts.value(activation) !== true) throw facts.refuse(`does not compute by clip.${activation}`);
+  if (activation && facts.value(activation) !== true)
+    throw facts.refuse(`does not compute by clip.${activation}`);
   return { facts, projector };
 }
 
@@ -96,14 +97,8 @@ function namesOf(facts: TowerFacts, projector: GgufProjector): TensorNames {
 }
 
 /** Older files have the two products of a layer by each other's names. */
-function isSwapped(facts: TowerFacts): boolean {
-  const [width, inner] = ['embedding_length', 'feed_forward_length'].map((key) =>
-    facts.size(`vision.${key}`),
-  );
-  if (width === inner)
-    throw facts.refuse(`has layers whose inner width is ${width}, too: which product is first is not known`);
-  return facts.shapeOf('v.blk.0.ffn_down.weight').at(-1) === width;
-}
+const isSwapped = (facts: TowerFacts): boolean =>
+  facts.shapeOf('v.blk.0.ffn_up.weight').at(-1) === innerWidth(facts);
 
 /** The files about pictures, by path. */
 export const towerFiles = ({ facts, projector }: OpenTower): Record<string, string> => ({

@@ -27,8 +27,8 @@ export interface GgufProjector extends Pick<
   layers: string;
   /** Names in a layer. */
   inLayer: TensorNames['inLayer'];
-  /** What the encoder's layers compute with: the key says so. */
-  activation: 'use_gelu' | 'use_silu';
+  /** The key that says what the encoder's layers compute with; undefined where none may. */
+  activation: 'use_gelu' | 'use_silu' | undefined;
   /** Tensors of transformers that converters part; absent where there are none. */
   join?: (tower: TowerFacts) => TowerFacts['tensors'];
   /** Keys behind `clip.` that are read, beside those of every encoder. */
@@ -81,4 +81,12 @@ export function featureEdge(tower: TowerFacts, factor: number): number {
   const side = Math.floor(tower.size('vision.image_size') / tower.size('vision.patch_size'));
   if (factor >= 1 && side >= factor && side % factor === 0) return side / factor;
   throw tower.refuse(`has ${side} patches along an edge, which can't be joined by ${factor}`);
+}
+
+/** Inner width of an encoder's layers, whichever of both products has which name. @throws WeightsError where it is not another one */
+export function innerWidth(tower: TowerFacts): number {
+  const width = tower.size('vision.embedding_length');
+  const inner = tower.shapeOf('v.blk.0.ffn_up.weight').find((size) => size !== width);
+  if (inner !== undefined) return inner;
+  throw tower.refuse(`has layers whose inner width is ${width}, too: which product is first is not known`);
 }

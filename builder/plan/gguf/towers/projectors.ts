@@ -1,5 +1,5 @@
 import { featureEdge, type GgufProjector, pixelSettings, SIGLIP_LAYER, siglipConfig } from './projector.js';
-import { qwen25Vl } from './qwen2-5-vl.js';
+import { qwen25Vl, qwen2Vl } from './qwen-vl.js';
 import type { TowerFacts } from './tower-facts.js';
 
 const scale = (tower: TowerFacts, usual: number): number =>
@@ -91,5 +91,6 @@ const idefics3: GgufProjector = {
 export const PROJECTORS: Readonly<Record<string, GgufProjector>> = {
   gemma3,
   idefics3,
+  qwen2vl_merger: qwen2Vl,
   'qwen2.5vl_merger': qwen25Vl,
 };
