@@ -9,10 +9,11 @@ import { chooseTower } from '../../builder/plan/gguf/towers/choose-tower.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
 import { openSession } from '../../runtime/engines/sessions/session.js';
 import { floatsOfBlocks } from '../../runtime/gguf/index.js';
-import { packedStorage, type Storage } from '../../runtime/models/writer/storage.js';
+import { packedStorage } from '../../runtime/models/writer/storage.js';
 import { writeGraphs } from '../../runtime/models/write-graphs.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { floatsOf } from '../../runtime/weights/index.js';
+import { exactProducts, largestDifference } from '../helpers/gguf/exact-products.js';
 import { quantise } from '../helpers/gguf/quantise.js';
 import { type GgufParts, readGgufParts, rewritten } from '../helpers/gguf/rewrite-gguf.js';
 import { FIXTURES } from './zoo.js';
@@ -20,15 +21,6 @@ import { FIXTURES } from './zoo.js';
 const SIDE = 32;
 const PIXELS = Float32Array.from({ length: 3 * SIDE * SIDE }, (_, i) => Math.sin(i / 7));
 const repo = join(FIXTURES, 'zoo-gguf/image-text-to-text/gemma3/repo');
-
-/** Products of blocks whose inputs are not rounded. */
-const exactProducts = (storage: Storage): Storage => ({
-  ...storage,
-  pack(tensor, use) {
-    const place = storage.pack(tensor, use);
-    return place && { ...place, isRepacked: true };
-  },
-});
 
 /** What the encoder of pictures gives, over a model and its tower. */
 async function featuresOver(text: Buffer, tower: Buffer, { exact = true } = {}): Promise<Float32Array> {
@@ -70,12 +62,6 @@ function changed(
   });
 }
 
-function difference(found: Float32Array, wanted: Float32Array): number {
-  expect(found).toHaveLength(wanted.length);
-  const most = wanted.reduce((max, value) => Math.max(max, Math.abs(value)), 1e-9);
-  return wanted.reduce((max, value, i) => Math.max(max, Math.abs(value - found[i]!)), 0) / most;
-}
-
 test.each(['F16', 'BF16', 'Q8_0'])('a tower in %s computes what its numbers in F32 do', async (type) => {
   const [text, tower] = await Promise.all(
     ['gemma3-F32.gguf', 'mmproj-gemma3-F32.gguf'].map((name) => readGgufParts(join(repo, name))),
@@ -90,9 +76,9 @@ test.each(['F16', 'BF16', 'Q8_0'])('a tower in %s computes what its numbers in F
   expect(wanted.some((value) => Math.abs(value) > 0.01)).toBe(true);
   // A quantised model beside it changes nothing of its tower.
   const found = await featuresOver(changed(text!, own), changed(tower!, own));
-  expect(difference(found, wanted)).toBeLessThan(2e-5);
+  expect(largestDifference(found, wanted)).toBeLessThan(2e-5);
   if (type !== 'Q8_0') return;
   // As products are computed by default, their inputs are rounded to eight bits.
   const usual = await featuresOver(changed(text!, own), changed(tower!, own), { exact: false });
-  expect(difference(usual, wanted)).toBeLessThan(0.05);
+  expect(largestDifference(usual, wanted)).toBeLessThan(0.05);
 });

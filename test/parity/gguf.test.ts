@@ -8,12 +8,13 @@ import { openGguf } from '../../builder/plan/gguf/open-gguf.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
 import { openSession } from '../../runtime/engines/sessions/session.js';
 import { floatsOfBlocks } from '../../runtime/gguf/index.js';
-import { packedStorage, type Storage } from '../../runtime/models/writer/storage.js';
+import { packedStorage } from '../../runtime/models/writer/storage.js';
 import { writeGraphs } from '../../runtime/models/write-graphs.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { floatsOf } from '../../runtime/weights/index.js';
 import { drawnCheckpoint, type DrawnCheckpoint } from '../helpers/gguf/checkpoint.js';
 import { ggufOfModel, type ModelTensor, type ModelToWrite } from '../helpers/gguf/from-model.js';
+import { exactProducts, largestDifference } from '../helpers/gguf/exact-products.js';
 import { quantise } from '../helpers/gguf/quantise.js';
 
 type Json = Record<string, unknown>;
@@ -63,21 +64,6 @@ async function overGguf(file: Buffer, head: 'causal-lm' | 'embedding', { exact =
   return { config, scores: await computed(Object.values(graphs)[0]!, dir) };
 }
 
-/** Products of blocks whose inputs are not rounded, which takes ninety times as long. */
-const exactProducts = (storage: Storage): Storage => ({
-  ...storage,
-  pack(tensor, use) {
-    const place = storage.pack(tensor, use);
-    return place && { ...place, isRepacked: true };
-  },
-});
-
-function difference(found: Float32Array, wanted: Float32Array): number {
-  expect(found).toHaveLength(wanted.length);
-  const most = wanted.reduce((max, value) => Math.max(max, Math.abs(value)), 1e-9);
-  return wanted.reduce((max, value, i) => Math.max(max, Math.abs(value - found[i]!)), 0) / most;
-}
-
 /** Metadata of these architectures have no word for windows. */
 const WITHOUT_WINDOW = { use_sliding_window: false, sliding_window: null };
 
@@ -103,7 +89,7 @@ test.each(MODELS)('%s in GGUF computes what its PyTorch weights do', async (name
   const wanted = await overSafetensors(model, 'causal-lm');
   const { scores, config } = await overGguf(ggufOfModel(model), 'causal-lm');
   expect(config['model_type']).toBe(model.config['model_type']);
-  expect(difference(scores, wanted)).toBeLessThan(2e-5);
+  expect(largestDifference(scores, wanted)).toBeLessThan(2e-5);
 });
 
 /** Layers without experts get those of the first layer that has some: files of GGUF have them in all layers. */
@@ -147,7 +133,7 @@ describe.each(['llama', 'mixtral'])('%s', (name) => {
       const { config, tensors } = await drawnCheckpoint(name);
       const { scores } = await overGguf(ggufOfModel({ config, tensors, type }), 'causal-lm', { exact: true });
       const wanted = await overGguf(roundedTo(type, { config, tensors }), 'causal-lm');
-      expect(difference(scores, wanted.scores)).toBeLessThan(2e-5);
+      expect(largestDifference(scores, wanted.scores)).toBeLessThan(2e-5);
     },
   );
 });
@@ -158,8 +144,8 @@ test.each(['Q8_0', 'Q4_0', 'Q4_1'])(
     const { config, tensors } = await drawnCheckpoint('llama');
     const { scores } = await overGguf(ggufOfModel({ config, tensors, type }), 'causal-lm');
     const wanted = await overGguf(roundedTo(type, { config, tensors }), 'causal-lm');
-    expect(difference(scores, wanted.scores)).toBeLessThan(0.03);
-    expect(difference(scores, wanted.scores)).toBeGreaterThan(1e-4);
+    expect(largestDifference(scores, wanted.scores)).toBeLessThan(0.03);
+    expect(largestDifference(scores, wanted.scores)).toBeGreaterThan(1e-4);
   },
 );
 
@@ -167,5 +153,5 @@ test('a BERT in GGUF computes the vectors that its PyTorch weights do', async ()
   const model = await drawnCheckpoint('bert-classifier', { architectures: ['BertModel'] });
   const wanted = await overSafetensors(model, 'embedding');
   const { scores } = await overGguf(ggufOfModel(model), 'embedding');
-  expect(difference(scores, wanted)).toBeLessThan(2e-5);
+  expect(largestDifference(scores, wanted)).toBeLessThan(2e-5);
 });

@@ -37,6 +37,8 @@ export interface TowerRequest {
 export async function chooseTower(request: TowerRequest): Promise<TowerChoice> {
   const { source, info, variants, task, engine } = request;
   const choice = chooseMmproj(variants);
+  if (!choice && task === PICTURES)
+    throw new Refusal(`${info.id} has no mmproj file, so it reads no pictures`, 'use --task chat');
   if (!choice || (task !== undefined && task !== PICTURES)) return {};
   const { path } = choice.variant;
   if (engine === 'llama')

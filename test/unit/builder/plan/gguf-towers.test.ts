@@ -57,6 +57,12 @@ describe('a model with an mmproj file', () => {
     );
   });
 
+  it('is refused by name where pictures are asked for and there is none', async () => {
+    await expect(plan({ 'm.gguf': read(GEMMA.text) }, { task: PICTURES })).rejects.toThrow(
+      'o/x has no mmproj file, so it reads no pictures; use --task chat',
+    );
+  });
+
   it('takes the tower of 16 bits, bfloat16 behind it', async () => {
     const towers = ['F32', 'BF16', 'Q8_0', 'F16'].map((label) => [`mmproj-${label}.gguf`, read(GEMMA.tower)]);
     const chosen = async (names: string[]) => {
