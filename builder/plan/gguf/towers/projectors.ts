@@ -53,6 +53,8 @@ const LANCZOS = 1;
 /** Squares along the longer edge of a picture, where the file does not say: the library's default, and of all published models. */
 const SQUARES = 4;
 
+const AROUND_SQUARES = ['<fake_token_around_image>', '<global-img>', '<row_1_col_1>'];
+
 /** Idefics3 and SmolVLM, which read pictures alike. Large ones are cut into squares, as in all of their published models. */
 const idefics3: GgufProjector = {
   ...{ modelType: 'idefics3', className: 'Idefics3ForConditionalGeneration', language: 'llama' },
@@ -66,13 +68,16 @@ const idefics3: GgufProjector = {
   },
   layers: 'model.vision_model.encoder.layers',
   keys: ['vision.projector.scale_factor', 'vision.preproc_image_size'],
-  config: (tower, { config, tokenId }) => ({
-    text_config: { model_type: 'llama', ...config },
-    vision_config: { model_type: 'idefics3_vision', ...siglipConfig(tower) },
-    scale_factor: scale(tower, JOINED),
-    image_token_id: tokenId('<image>'),
-    tie_word_embeddings: config['tie_word_embeddings'],
-  }),
+  config(tower, { config, tokenId }) {
+    AROUND_SQUARES.forEach(tokenId);
+    return {
+      text_config: { model_type: 'llama', ...config },
+      vision_config: { model_type: 'idefics3_vision', ...siglipConfig(tower) },
+      scale_factor: scale(tower, JOINED),
+      image_token_id: tokenId('<image>'),
+      tie_word_embeddings: config['tie_word_embeddings'],
+    };
+  },
   processing: (tower) => ({
     ...{ image_processor_type: 'Idefics3ImageProcessor', ...pixelSettings(tower) },
     ...{ do_image_splitting: true, do_pad: true, resample: LANCZOS },

@@ -236,17 +236,23 @@ async function made(files: Files, name: string): Promise<Record<string, unknown>
   return JSON.parse(content.toString()) as Record<string, unknown>;
 }
 
-async function withoutToken(token: string): Promise<Files> {
-  const parts = await readGgufParts(join(ZOO, GEMMA.text));
+async function withoutToken(token: string, model = GEMMA): Promise<Files> {
+  const parts = await readGgufParts(join(ZOO, model.text));
   const tokens = parts.metadata['tokenizer.ggml.tokens'] as unknown as { value: string[] };
   tokens.value = tokens.value.map((one) => (one === token ? '<unused>' : one));
-  return { 'm.gguf': rewritten(parts), 'mmproj-m.gguf': read(GEMMA.tower) };
+  return { 'm.gguf': rewritten(parts), 'mmproj-m.gguf': read(model.tower) };
 }
 
-test('a model whose vocabulary lacks a token around pictures is refused by name', async () => {
-  await expect(plan(await withoutToken('<start_of_image>'), { task: PICTURES })).rejects.toThrow(
-    'has no token <start_of_image>',
-  );
+test.each([
+  ['<start_of_image>', GEMMA],
+  ['<end_of_image>', GEMMA],
+  ['<image>', IDEFICS],
+  ['<fake_token_around_image>', IDEFICS],
+  ['<global-img>', IDEFICS],
+  ['<|image_pad|>', QWEN],
+])('a model whose vocabulary lacks %s is refused by name', async (token, model) => {
+  const files = await withoutToken(token, model);
+  await expect(plan(files, { task: PICTURES })).rejects.toThrow(`has no token ${token}`);
 });
 
 test('the token that stands for features is put behind a vocabulary that lacks it', async () => {
