@@ -116,6 +116,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['image-text-to-text/glm-ocr', 'media-chat'],
   ['image-text-to-text/lfm2-vl', 'media-chat'],
   ['image-text-to-text/gemma4', 'media-chat'],
+  ['image-text-to-text/llama4-vl', 'media-chat'],
   ['image-text-to-text/qwen3_5-vl', 'media-chat'],
   ['image-text-to-text/qwen3_5-moe-vl', 'media-chat'],
   ['text-generation/gemma4-text', 'causal-lm'],

@@ -8,6 +8,7 @@ import { glm46v, glm4v, glm4vMoe, glmOcr } from './glm4v/family.js';
 import { idefics3 } from './idefics3.js';
 import { internvl } from './internvl.js';
 import { lfm2Vl } from './lfm2-vl.js';
+import { llama4Media } from './llama4.js';
 import { llava } from './llava.js';
 import { llavaNext } from './llava-next.js';
 import { llavaOnevision } from './llava-onevision.js';
@@ -27,6 +28,7 @@ export const MEDIA: readonly AnyFamily[] = [
   gemma3Pictures,
   gemma4Media,
   paligemma,
+  llama4Media,
   llava,
   llavaNext,
   llavaOnevision,

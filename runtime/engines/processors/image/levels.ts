@@ -71,11 +71,21 @@ function scaled(level: number, channel: number, settings: LevelSettings): number
 }
 
 /** Levels of a picture's pixels: [channels, height, width]. */
-export function planesOf({ data, width, height, channels }: Picture, levels: LevelSettings): Float32Array {
+export const planesOf = (picture: Picture, levels: LevelSettings): Float32Array =>
+  planesBy(
+    picture,
+    Array.from({ length: picture.channels }, (_, channel) => levelTable(channel, levels)),
+  );
+
+/** The same by what becomes of each level of a channel. */
+export function planesBy(
+  { data, width, height, channels }: Picture,
+  tables: readonly Float32Array[],
+): Float32Array {
   const plane = width * height;
   const values = new Float32Array(plane * channels);
   for (let c = 0; c < channels; c++) {
-    const table = levelTable(c, levels);
+    const table = tables[c]!;
     for (let i = 0; i < plane; i++) values[c * plane + i] = table[data[i * channels + c]!]!;
   }
   return values;

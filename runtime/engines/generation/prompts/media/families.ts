@@ -17,6 +17,7 @@ import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
 import { createInternVlClips, createInternVlFamily } from './internvl.js';
 import { createLfm2VlFamily } from './lfm2-vl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
+import { createLlama4Family } from './llama4.js';
 import { createLlavaFamily, createLlavaSiglipFamily } from './llava.js';
 import { createPaliGemmaFamily } from './paligemma.js';
 import { createLightOnOcrFamily } from './lighton-ocr.js';
@@ -39,6 +40,7 @@ export const PROMPTS: {
   image: {
     idefics3: createIdefics3Family,
     smolvlm: createSmolVlmFamily,
+    llama4: createLlama4Family,
     llava: createLlavaFamily,
     'llava-siglip': createLlavaSiglipFamily,
     pixtral: createPixtralFamily,
