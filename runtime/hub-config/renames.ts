@@ -33,6 +33,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     ...{ num_shared_experts: 'n_shared_experts', num_mtp_layers: 'num_nextn_predict_layers' },
   },
   solar_open: { num_local_experts: 'n_routed_experts' },
+  vipllava: { vision_feature_layers: 'vision_feature_layer' },
   videomae: { qv_bias: 'qkv_bias' },
   gpt_neox: { rotary_emb_base: 'rope_theta', rotary_pct: 'partial_rotary_factor' },
   modernbert: { global_rope_theta: 'rope_theta', local_rope_theta: 'rope_local_base_freq' },

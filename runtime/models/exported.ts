@@ -22,7 +22,6 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   mlcd: { readers: { processor: 'CLIP' } },
   aimv2: { readers: { processor: 'CLIP' } },
   aimv2_vision_model: { readers: { processor: 'CLIP' } },
-  vipllava: { readers: { processor: 'CLIP' } },
   'kosmos-2': { readers: { processor: 'CLIP' } },
   chinese_clip: { readers: { processor: 'ChineseCLIP' } },
   layoutlmv3: { readers: { processor: 'LayoutLMv3', boxes: 'layoutlmv3' } },

@@ -114,6 +114,8 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['image-text-to-text/glm46v', 'media-chat'],
   ['image-text-to-text/glm4v-moe', 'media-chat'],
   ['image-text-to-text/glm-ocr', 'media-chat'],
+  ['image-text-to-text/cohere2-vision', 'media-chat'],
+  ['image-text-to-text/vipllava', 'media-chat'],
   ['image-text-to-text/lfm2-vl', 'media-chat'],
   ['image-text-to-text/gemma4', 'media-chat'],
   ['image-text-to-text/llama4-vl', 'media-chat'],

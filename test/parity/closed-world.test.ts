@@ -53,7 +53,7 @@ const CONDITIONAL: readonly (readonly [what: RegExp, when: string])[] = [
   [/^sam2?\..*num_(?:point_embeddings|query_pool_stages)$/, 'prompts of other kinds; stages that are there'],
   [/^swiftformer\.downsamples$/, 'stages of one width'],
   [
-    /^(?:aya_vision\.text_config\.logit_scale|paligemma\.text_config\.final_logit_softcapping)$/,
+    /^(?:(?:aya|cohere2)_vision\.text_config\.logit_scale|paligemma\.text_config\.final_logit_softcapping)$/,
     'a head that the whole model replaces',
   ],
   [/^(?:mistral3|lighton_ocr)\.vision_config\.image_size$/, 'images keep their size'],

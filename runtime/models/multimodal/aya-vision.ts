@@ -5,12 +5,12 @@ import { activation } from '../layers/activation.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { GraphError } from '../writer/errors.js';
-import type { GraphWriter } from '../writer/graph-writer.js';
+import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon, size } from '../config-fields.js';
 import { joinedNeighbours } from './idefics3.js';
 import { languageModel, PARTS } from './language-model.js';
 import { layerNumber } from './llava.js';
-import { pictureEncoder } from './image-tower.js';
+import { pictureEncoder, type Tower } from './image-tower.js';
 
 const config = z.object({
   text_config: languageModel('cohere2'),
@@ -32,23 +32,37 @@ type Config = z.output<typeof config>;
 function writeEncoder(g: GraphWriter, c: Config): void {
   const { vision_config: tower, text_config: text, downsample_factor: factor } = c;
   const number = layerNumber(tower, c.vision_feature_layer);
+  const inner = c.alignment_intermediate_size ?? text.width;
+  const joined = joinedSquares(g, tower, factor, tower.states(g, number).at(-1)!);
+  const from = tower.width * factor * factor;
+  const epsilon = c.adapter_layer_norm_eps;
+  const normed = layerNorm(g, joined, 'multi_modal_projector.layernorm', { width: from, epsilon });
+  writeGatedFeatures(g, normed, { from, inner, to: text.width });
+}
+
+/** Squares of neighbouring patches as one: float32 [rows, squares, width · factor²]. @throws GraphError where patches make no whole squares */
+export function joinedSquares(g: GraphWriter, tower: Tower, factor: number, seen: Value): Value {
   if (tower.classes > 0 || tower.side % factor !== 0)
     throw new GraphError('config.json: the patches of vision_config make no whole squares');
-  const seen = tower.states(g, number).at(-1)!;
   const grid = g.ints([tower.side, tower.side]);
-  const joined = joinedNeighbours(g, seen, { grid, factor, width: tower.width });
-  const from = tower.width * factor * factor;
-  const inner = c.alignment_intermediate_size ?? text.width;
+  return joinedNeighbours(g, seen, { grid, factor, width: tower.width });
+}
+
+/** Declares `image_features` of two layers with a gate between them: the second half of what the first one gives opens the first half. */
+export function writeGatedFeatures(
+  g: GraphWriter,
+  x: Value,
+  { from, inner, to }: Record<'from' | 'inner' | 'to', number>,
+): void {
   const at = (name: string) => `multi_modal_projector.${name}`;
-  const normed = layerNorm(g, joined, at('layernorm'), { width: from, epsilon: c.adapter_layer_norm_eps });
-  const both = linear(g, normed, at('linear_1'), { from, to: inner });
+  const both = linear(g, x, at('linear_1'), { from, to: inner });
   const half = Math.floor(inner / 2);
   const [value, gate] = g.nodes('Split', [both, g.ints([inner - half, half])], {
     ...{ outputs: 2, attributes: { axis: -1 } },
-  }) as [string, string];
+  }) as [Value, Value];
   const product = g.node('Mul', [activation(g, gate, 'silu'), value]);
-  const features = linear(g, product, at('linear_2'), { from: half, to: text.width });
-  g.output('image_features', features, 'float32', ['rows', 'features', text.width]);
+  const features = linear(g, product, at('linear_2'), { from: half, to });
+  g.output('image_features', features, 'float32', ['rows', 'features', to]);
 }
 
 /** A language model of Cohere's kind that reads squares of pictures. modeling_aya_vision.py */

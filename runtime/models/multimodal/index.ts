@@ -1,5 +1,6 @@
 import type { AnyFamily } from '../family.js';
 import { ayaVision } from './aya-vision.js';
+import { cohere2Vision } from './cohere2-vision.js';
 import { florence2 } from './florence2/family.js';
 import { gemma3Pictures } from './gemma3.js';
 import { gemma4Media } from './gemma4/family.js';
@@ -20,6 +21,7 @@ import { mistral3 } from './mistral3.js';
 import { qwen2Audio } from './qwen2-audio.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
 import { qwen3Vl, qwen3VlMoe } from './qwen3-vl/family.js';
+import { vipllava } from './vipllava.js';
 import { voxtral } from './voxtral.js';
 
 /** Language models that read pictures, sounds or videos among words. */
@@ -44,6 +46,8 @@ export const MEDIA: readonly AnyFamily[] = [
   qwen35Pictures,
   qwen35MoePictures,
   ayaVision,
+  cohere2Vision,
+  vipllava,
   lfm2Vl,
   florence2,
   voxtral,

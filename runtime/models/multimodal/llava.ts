@@ -10,6 +10,7 @@ import { projected } from './projector.js';
 import { pictureEncoder, type Tower } from './image-tower.js';
 
 const layer = z.int().min(-1024).max(1024);
+export const featureLayers = z.union([layer, z.array(layer).min(1).max(64)]);
 
 /** Fields of LLaVA and of what came after it. */
 export const llavaConfig = {
@@ -20,7 +21,7 @@ export const llavaConfig = {
   }),
   projector_hidden_act: z.string().default('gelu'),
   vision_feature_select_strategy: z.enum(['default', 'full']).default('default'),
-  vision_feature_layer: z.union([layer, z.array(layer).min(1).max(64)]).default(-2),
+  vision_feature_layer: featureLayers.default(-2),
   multimodal_projector_bias: z.boolean().default(true),
 };
 
@@ -36,7 +37,10 @@ export function layerNumber({ layers }: Pick<Tower, 'layers'>, layer: number): n
 }
 
 /** What layers give, by their numbers from the first or from the last one on: side by side. */
-function seenByLayers(g: GraphWriter, c: LlavaConfig): Value {
+export function seenByLayers(
+  g: GraphWriter,
+  c: Pick<LlavaConfig, 'vision_config' | 'vision_feature_layer'>,
+): Value {
   const { vision_config: tower, vision_feature_layer: named } = c;
   const numbers = (typeof named === 'number' ? [named] : named).map((layer) => layerNumber(tower, layer));
   const states = tower.states(g, Math.max(...numbers));

@@ -32,6 +32,18 @@ export function bestCanvas({ height, width }: Edges, { least, most, tile }: Canv
   return best;
 }
 
+/** The smallest canvas that the picture is not reduced for, or the one that it is least reduced for. Squares alone are tiles. */
+export function fittingCanvas(
+  { height, width }: Edges,
+  { most, tile: { height: edge } }: CanvasLimits,
+): Canvas {
+  const all = canvases(1, most);
+  const scaleOf = ({ rows, columns }: Canvas) => Math.min((columns * edge) / width, (rows * edge) / height);
+  const scales = all.map(scaleOf);
+  const enough = scales.filter((scale) => scale >= 1);
+  return all[scales.indexOf(enough.length > 0 ? Math.min(...enough) : Math.max(...scales))]!;
+}
+
 /** All canvases of so many tiles, small ones first, and of those narrow ones first. */
 export function canvases(least: number, most: number): Canvas[] {
   const all: Canvas[] = [];

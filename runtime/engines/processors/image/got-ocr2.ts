@@ -1,9 +1,9 @@
 import type { Picture } from '../../../media/picture.js';
 import { RunError } from '../../../core/errors.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
-import { bestCanvas, cut, MOST_TILES } from './canvas.js';
+import { bestCanvas, type Canvas, type CanvasLimits, cut, fittingCanvas, MOST_TILES } from './canvas.js';
 import { CLIP, planesOf, readLevels } from './levels.js';
-import { resizerOf } from './resizer.js';
+import { type Resizer, resizerOf, torchResizer } from './resizer.js';
 import type { Edges } from './sizes.js';
 
 /** Cuts pictures into tiles of one size, with the whole picture behind them where there are several. */
@@ -14,12 +14,29 @@ export interface CanvasProcessor extends Edges {
   process(picture: Picture): (() => Float32Array)[];
 }
 
-const EDGE = 384;
+interface CanvasRules {
+  /** Edge of a tile where the file does not say. */
+  edge: number;
+  canvasOf(size: Edges, limits: CanvasLimits): Canvas;
+  resizer: Resizer;
+}
 
 /** GotOcr2ImageProcessor as InternVL's processor calls it, which always cuts. From preprocessor_config.json. */
-export function createCanvasProcessor(config: Json): CanvasProcessor {
+export const createCanvasProcessor = (config: Json): CanvasProcessor =>
+  canvasProcessor(config, { edge: 384, canvasOf: bestCanvas, resizer: resizerOf(config) });
+
+/** Cohere2VisionImageProcessor of transformers 5, which reads no fewest number of tiles. @throws RunError `not_ready` for other tiles than squares */
+export function createFittingProcessor(config: Json): CanvasProcessor {
+  const own = { ...config, ...(config['crop_to_patches'] === false && { max_patches: 1 }) };
+  const rules = { edge: 512, canvasOf: fittingCanvas, resizer: torchResizer(config) };
+  const found = canvasProcessor(own, rules);
+  if (found.height === found.width) return found;
+  throw new RunError('not_ready', 'preprocessor_config.json: size is no square');
+}
+
+function canvasProcessor(config: Json, { edge, canvasOf, resizer }: CanvasRules): CanvasProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
-  const given = value<Json>('size', { height: EDGE, width: EDGE });
+  const given = value<Json>('size', { height: edge, width: edge });
   const [height, width] = [firstNumber(given, 'height'), firstNumber(given, 'width')];
   if (height === undefined || width === undefined || config['do_resize'] === false)
     throw new RunError(
@@ -28,19 +45,18 @@ export function createCanvasProcessor(config: Json): CanvasProcessor {
     );
   const tile = { height, width };
   const limits = { least: value('min_patches', 1), most: value('max_patches', 12), tile };
-  if (!(limits.most <= MOST_TILES))
-    throw new RunError('not_ready', `preprocessor_config.json: max_patches is more than ${MOST_TILES}`);
+  if (!(limits.most >= 1 && limits.most <= MOST_TILES))
+    throw new RunError('not_ready', `preprocessor_config.json: max_patches is not from 1 to ${MOST_TILES}`);
   const levels = readLevels(config, CLIP);
-  const resizer = resizerOf(config);
   return {
     ...tile,
     tilesOf(size) {
-      const { rows, columns } = bestCanvas(resizer.edges(size), limits);
+      const { rows, columns } = canvasOf(resizer.edges(size), limits);
       return rows * columns + (rows * columns > 1 ? 1 : 0);
     },
     process(original) {
       const picture = resizer.seen(original);
-      const { rows, columns } = bestCanvas(picture, limits);
+      const { rows, columns } = canvasOf(picture, limits);
       const large = resizer.resize(picture, { height: rows * height, width: columns * width });
       const tiles = Array.from(
         { length: rows * columns },

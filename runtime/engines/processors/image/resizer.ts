@@ -17,15 +17,19 @@ export interface Resizer {
 
 const BICUBIC = 3;
 
+const resampleOf = (config: Json): number => (config['resample'] ?? BICUBIC) as number;
+
+/** Of classes that resize tensors alone, whatever their name. */
+export const torchResizer = (config: Json): Resizer => ({
+  seen: (picture) => picture,
+  edges: ({ height, width }) => ({ height, width }),
+  resize: (picture, to) => finish(resizedLikeTorch(picture, to, resampleOf(config))),
+});
+
 /** Classes named …Fast resize tensors as PyTorch does, others as Pillow. @param config preprocessor_config.json */
 export function resizerOf(config: Json): Resizer {
-  const resample = (config['resample'] ?? BICUBIC) as number;
-  if (String(config['image_processor_type'] ?? '').endsWith('Fast'))
-    return {
-      seen: (picture) => picture,
-      edges: ({ height, width }) => ({ height, width }),
-      resize: (picture, to) => finish(resizedLikeTorch(picture, to, resample)),
-    };
+  if (String(config['image_processor_type'] ?? '').endsWith('Fast')) return torchResizer(config);
+  const resample = resampleOf(config);
   return {
     seen: asPythonSees,
     edges: edgesAsPythonSees,

@@ -11,6 +11,7 @@ import type {
 } from './family.js';
 import { createLlavaNextFamily, createLlavaOnevisionFamily } from './anyres.js';
 import { createAyaVisionFamily } from './aya-vision.js';
+import { createCohere2VisionFamily } from './cohere2-vision.js';
 import { createGemma3Family } from './gemma3.js';
 import { createGemma4Family } from './gemma4.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
@@ -48,6 +49,7 @@ export const PROMPTS: {
     'llava-onevision': createLlavaOnevisionFamily,
     'lighton-ocr': createLightOnOcrFamily,
     'aya-vision': createAyaVisionFamily,
+    'cohere2-vision': createCohere2VisionFamily,
     paligemma: createPaliGemmaFamily,
     gemma3: createGemma3Family,
     gemma4: createGemma4Family,

@@ -1,0 +1,42 @@
+import { RunError } from '../../../../core/errors.js';
+import { createFittingProcessor } from '../../../processors/image/got-ocr2.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import { tokenText } from '../../../tokenizers/tokenizer-json.js';
+import type { FamilyFiles, PictureFamily } from './family.js';
+import { pictureToken } from './picture-token.js';
+
+/** Features along an edge of a tile where preprocessor_config.json does not say. */
+const FEATURES = 16;
+
+/** Cohere 2 Vision: pictures are cut into tiles, each with the end of a line behind. */
+export function createCohere2VisionFamily(files: FamilyFiles): PictureFamily {
+  const token = pictureToken(files);
+  const tiles = createFittingProcessor(files.processing);
+  // Python's class counts features by what others call the edge of a patch.
+  const each = Math.trunc((firstNumber(files.processing, 'patch_size') ?? FEATURES) ** 2);
+  const own = (files.config['vision_config'] ?? {}) as Json;
+  const patches = Math.floor(tiles.height / (firstNumber(own, 'patch_size') ?? 16)) ** 2;
+  const [before, after, end] = ['boi_token', 'eoi_token', 'img_line_break_token'].map((name) =>
+    named(files.tokenizer.config, name),
+  ) as [string, string, string];
+  return {
+    ...{ ...token, mostPatches: patches },
+    layout: (size) => ({ patches, count: tiles.tilesOf(size) * each }),
+    prepare(picture) {
+      const dims = [1, 3, tiles.height, tiles.width];
+      return tiles
+        .process(picture)
+        .map((values) => () => ({ pixel_values: { type: 'float32', data: values(), dims } }));
+    },
+    expand: ({ count }) =>
+      `${before}${`${token.placeholder.repeat(each)}${end}`.repeat(count / each)}${after}`,
+  };
+}
+
+/** @throws RunError not_ready where the tokenizer has none: Python's processor fails */
+function named(tokenizer: Json, name: string): string {
+  const own = (tokenizer['extra_special_tokens'] ?? {}) as Json;
+  const found = tokenText(own[name]) || tokenText(tokenizer[name]);
+  if (found) return found;
+  throw new RunError('not_ready', `tokenizer_config.json has no ${name}`);
+}
