@@ -12,6 +12,7 @@ import { Refusal } from './refusal.js';
 import type { NetworkFacts } from '../../runtime/core/network.js';
 import { usualNoiseBytes } from '../../runtime/core/diffusion-run-memory.js';
 import type { RunBytes } from '../../runtime/core/media-run-memory.js';
+import { tokenizerClassOf } from '../../runtime/hub-config/tokenizer-class.js';
 import { networkFacts } from './network/index.js';
 import { type PictureMemory, pictureMemory } from './pictures/picture-memory.js';
 
@@ -22,7 +23,7 @@ export interface ModelFacts {
   modelType?: string;
   /** The repository has its own model code (config.auto_map), which is never run. */
   customCode: boolean;
-  /** Python's class that reads texts. */
+  /** Python's class that reads texts, less `Tokenizer` */
   tokenizerClass?: string;
   hasChatTemplate: boolean;
   /** A sentence-transformers model (with modules.json) that is no reranker. */
@@ -67,7 +68,7 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     architectures: strings(config.architectures),
     modelType: timmKind(config) ?? string(config.model_type),
     customCode: typeof config.auto_map === 'object' && config.auto_map !== null,
-    tokenizerClass: string(tokenizer.tokenizer_class) ?? string(config.tokenizer_class),
+    tokenizerClass: tokenizerClassOf(tokenizer, config),
     hasChatTemplate:
       has('chat_template.jinja') || has('chat_template.json') || Boolean(tokenizer.chat_template),
     sentenceModules: has('modules.json') && sentences.model_type !== 'CrossEncoder',

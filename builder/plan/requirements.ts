@@ -56,11 +56,11 @@ export function noExport(
 export function withVocabulary<B extends Pick<EngineBinding<never, never, never>, 'files'>>(
   binding: B,
   { files }: Pick<ModelInfo, 'files'>,
-  facts: Pick<ModelFacts, 'tokenizerClass' | 'modelType'>,
+  facts: Pick<ModelFacts, 'tokenizerClass'>,
 ): B {
   const has = (path: string) => files.some((file) => file.path === path);
   if (!binding.files.includes('tokenizer.json') || has('tokenizer.json')) return binding;
-  const vocabulary = vocabularyOf({ tokenizerClass: facts.tokenizerClass, modelType: facts.modelType });
+  const vocabulary = vocabularyOf(facts.tokenizerClass ?? '');
   if (!vocabulary?.files.every(has)) return binding;
   return { ...binding, files: [...binding.files, ...vocabulary.files, ...TOKENIZER_SETTINGS] };
 }

@@ -11,6 +11,7 @@ export interface ModelReaders {
   /** How media become a part of the prompt, by kind (runtime/engines/generation/prompts/media/). */
   prompts?: Partial<Record<PromptKind, string | undefined>> | undefined;
   rope?: (typeof ROPES)[number] | undefined;
+  positions?: PositionKind | undefined;
   messages?: (typeof MESSAGES)[number] | undefined;
   decoderInput?: (typeof DECODER_INPUTS)[number] | undefined;
   boxes?: (typeof BOXES)[number] | undefined;
@@ -26,6 +27,13 @@ export type PromptKind = (typeof PROMPT_KINDS)[number];
 
 /** Texts that grow beyond the short rotary positions are computed again from their beginning. */
 export const ROPES = ['recomputed'] as const;
+/**
+ * Where positions of a text end, if not with rows for all of `max_position_embeddings` that go on by computing. `learned`: with the
+ * table, whatever the graph is fed. `after-padding`, `after-two`: with the table, whose rows up to that of padding, or whose first two,
+ * no token gets. `distance`: never, since tokens know their distance alone.
+ */
+export const POSITIONS = ['learned', 'after-padding', 'after-two', 'distance'] as const;
+export type PositionKind = (typeof POSITIONS)[number];
 /** Templates take contents as plain strings, whatever they look like. */
 export const MESSAGES = ['plain'] as const;
 /** What a base model's decoder reads of the text: `shifted` behind a start token, `rotated` behind its own last token. */
@@ -38,9 +46,9 @@ export const DETECTORS = ['tokens', 'squares'] as const;
 export const MATCHINGS = ['sigmoid'] as const;
 /** The graph reads what it is to do as a text. */
 export const SEGMENTERS = ['task-text'] as const;
-/** What listens, or speaks, in another way than Wav2Vec2's. */
+/** What listens, or speaks, in another way than Wav2Vec2's. `tdt`: a transducer that predicts durations, too. */
 export const AUDIO_READERS = [
-  ...(['whisper', 'moonshine', 'wav2vec2-bert', 'parakeet', 'transducer'] as const),
+  ...(['whisper', 'moonshine', 'wav2vec2-bert', 'parakeet', 'transducer', 'tdt'] as const),
   ...(['vits', 'musicgen', 'speecht5'] as const),
 ] as const;
 /** How descriptions of images begin, where not as in VisionEncoderDecoder. */

@@ -1,5 +1,7 @@
 import type { TaskId } from '../core/task-ids.js';
+import type { ModelReaders } from '../core/readers.js';
 import type { ReadersOf } from './family.js';
+import { debertaReaders } from './text/deberta-v2/config.js';
 
 /** What is known of a type that only exports are served of: no graph is written for it. */
 export interface ExportedType {
@@ -7,6 +9,9 @@ export interface ExportedType {
   usualTask?: TaskId;
   readers?: ReadersOf;
 }
+
+const of = (types: readonly string[], readers: ModelReaders): Record<string, ExportedType> =>
+  Object.fromEntries(types.map((type) => [type, { readers }]));
 
 /** By `model_type` of config.json. Once a family is written, what is here moves into its module. */
 export const EXPORTED: Readonly<Record<string, ExportedType>> = {
@@ -24,8 +29,8 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   aimv2_vision_model: { readers: { processor: 'CLIP' } },
   'kosmos-2': { readers: { processor: 'CLIP' } },
   chinese_clip: { readers: { processor: 'ChineseCLIP' } },
-  layoutlmv3: { readers: { processor: 'LayoutLMv3', boxes: 'layoutlmv3' } },
-  udop: { readers: { processor: 'LayoutLMv3' } },
+  layoutlmv3: { readers: { processor: 'LayoutLMv3', boxes: 'layoutlmv3', positions: 'after-padding' } },
+  udop: { readers: { processor: 'LayoutLMv3', positions: 'distance' } },
   prompt_depth_anything: { readers: { processor: 'PromptDepthAnything' } },
   align: { readers: { processor: 'EfficientNet' } },
   efficientformer: { readers: { processor: 'EfficientFormer' } },
@@ -53,5 +58,23 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   ultravox: { usualTask: 'audio-text-to-text', readers: { prompts: { audio: 'ultravox' } } },
   mvp: { readers: { decoderInput: 'shifted' } },
   plbart: { readers: { decoderInput: 'rotated' } },
+  deberta: { readers: debertaReaders },
+  ...of(
+    [
+      'xlm-roberta-xl',
+      'roberta-prelayernorm',
+      'xmod',
+      'data2vec-text',
+      'ibert',
+      'esm',
+      'luke',
+      'mluke',
+      'lilt',
+      'markuplm',
+    ],
+    { positions: 'after-padding' },
+  ),
+  ...of(['longt5', 'switch_transformers', 'pop2piano', 'funnel'], { positions: 'distance' }),
+  ...of(['openai-gpt', 'biogpt', 'ctrl', 'xglm', 'imagegpt'], { positions: 'learned' }),
   speecht5: { usualTask: 'text-to-speech', readers: { audio: 'speecht5' } },
 };

@@ -50,6 +50,8 @@ export interface Family<Config = unknown> extends TensorNames {
   prefixes: readonly string[];
   /** By what the task needs, the graphs of all roles. */
   heads: Partial<Record<Head, Readonly<Record<string, WriteRole<Config>>>>>;
+  /** Layers keep their matrices as [inputs, outputs] (Python's Conv1D). */
+  conv1d?: boolean;
   memory?: MemoryTraits<Config>;
   /** What of the server reads these models: for `readers` of model.json. A function where the configuration decides. */
   readers?: ReadersOf;

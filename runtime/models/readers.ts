@@ -8,9 +8,11 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** What of the server reads a model, by its family. Pure. @param config config.json in the form of normalizeConfig */
 export function readersOf(config: Json): ModelReaders {
-  const { text_config: text } = config;
+  const { text_config: text, decoder } = config;
   const { rope } = isObject(text) ? ownReaders(text) : {};
-  return { ...(rope && { rope }), ...ownReaders(config) };
+  const inner = isObject(text) ? text : decoder;
+  const { positions } = isObject(inner) ? ownReaders(inner) : {};
+  return { ...(rope && { rope }), ...(positions && { positions }), ...ownReaders(config) };
 }
 
 function ownReaders(config: Json): ModelReaders {

@@ -8,6 +8,7 @@ import {
   MATCHINGS,
   MESSAGES,
   type ModelReaders,
+  POSITIONS,
   ROPES,
   SEGMENTERS,
 } from '../core/readers.js';
@@ -23,6 +24,7 @@ export const modelReaders = z.strictObject({
     .strictObject({ image: name.optional(), audio: name.optional(), video: name.optional() })
     .optional(),
   rope: z.enum(ROPES).optional(),
+  positions: z.enum(POSITIONS).optional(),
   messages: z.enum(MESSAGES).optional(),
   decoderInput: z.enum(DECODER_INPUTS).optional(),
   boxes: z.enum(BOXES).optional(),

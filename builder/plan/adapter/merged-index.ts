@@ -25,9 +25,6 @@ export interface MergedIndex {
   merged: number;
 }
 
-/** Model types of Python whose layers keep matrices as [inputs, outputs] (Conv1D). */
-const TURNED_TYPES: ReadonlySet<unknown> = new Set(['gpt2']);
-
 /** Types that Python's libraries merge on a CPU and that are rounded here as there. */
 const MERGED_TYPES = new Set(['F32', 'F16', 'BF16']);
 
@@ -46,7 +43,8 @@ interface Product {
 export function mergeIndex({ id, settings, adapter, index, config }: ToMerge): MergedIndex {
   const fail = (what: string) => new Refusal(`${id} is an adapter that ${what}`, MERGE_REMEDY);
   const { products, replaced } = sortTensors(adapter, fail);
-  const names = createWeights(index, familyOf(String(config.model_type)));
+  const family = familyOf(String(config.model_type));
+  const names = createWeights(index, family);
   const found = new Map(index);
   const changed = new Map<string, StoredTensor>();
   const put = (name: string, tensor: StoredTensor) => {
@@ -69,7 +67,7 @@ export function mergeIndex({ id, settings, adapter, index, config }: ToMerge): M
     if (name === undefined || !tensor)
       throw fail(`changes ${printable(module)}.weight, which ${settings.base} lacks`);
     if (!MERGED_TYPES.has(tensor.type)) throw fail(`changes ${name}, which is stored as ${tensor.type}`);
-    const turned = TURNED_TYPES.has(config.model_type);
+    const turned = family?.conv1d === true;
     const merge = mergeOf({ module, product, tensor, settings, turned });
     if (!merge) throw fail(`has matrices for ${name} [${tensor.shape.join(', ')}] that do not fit it`);
     put(name, { ...tensor, merge });

@@ -1,5 +1,6 @@
 import type { ImageSize } from '../../../runtime/core/network.js';
 import { type Json, positive } from '../network/config-fields.js';
+import { readersOf } from '../../../runtime/models/readers.js';
 import { imageProcessorStem } from '../../../runtime/core/image-processors.js';
 
 /** A picture of usual size and proportions. */
@@ -54,10 +55,10 @@ const OTHERS: Rules = { size: 224 };
 const plain = (name: string): string => name.replace(/[-_]/g, '').toLowerCase();
 const BY_NAME = new Map(Object.entries(RULES).map(([name, rules]) => [plain(name), rules]));
 
-/** By the processor's name; where none is given, by the model's type. */
+/** By the processor's name; where none is given, by that of the model's family. */
 function rulesOf(config: Json, processing: Json): Rules {
   const name = processing['image_processor_type'] ?? processing['feature_extractor_type'];
-  const text = typeof name === 'string' ? imageProcessorStem(name) : String(config['model_type']);
+  const text = typeof name === 'string' ? imageProcessorStem(name) : (readersOf(config).processor ?? '');
   return BY_NAME.get(plain(text)) ?? OTHERS;
 }
 

@@ -2,6 +2,7 @@ import type { Delta } from '../../core/delta.js';
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, TextGenerator } from '../../core/handles/index.js';
 import type { MemoryLimits } from '../../core/load-request.js';
+import type { PositionKind } from '../../core/readers.js';
 import { firstNumber, type Json, textConfig } from '../repository/model-folder.js';
 import type { EncodePrompt } from '../tokenizers/patient-tokenizer.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
@@ -18,6 +19,7 @@ import { createChatAnswers } from './answers/chat-answers.js';
 export interface TextGeneratorParts {
   /** config.json */
   config: Json;
+  positions?: PositionKind | undefined;
   /** generation_config.json */
   generation: Json | undefined;
   tokenizer: TextTokenizer;
@@ -31,6 +33,7 @@ export interface TextGeneratorParts {
 
 export function createTextGenerator({
   config,
+  positions,
   generation,
   tokenizer,
   encode,
@@ -43,7 +46,7 @@ export function createTextGenerator({
   const model: PromptModel = {
     ...{ decoder, tokenizer, grammars: createGrammars(tokenizer, memory) },
     repository: { ...(generation ?? config), ...ownParams },
-    ...contextLimitOf(config, decoder),
+    ...contextLimitOf(config, decoder, positions),
   };
   const prefix = String(ownParams['prefix'] ?? config['prefix'] ?? '');
   return {

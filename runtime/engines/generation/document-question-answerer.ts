@@ -11,8 +11,8 @@ const ANSWER = /<s_answer>(.*)<\/s_answer>/;
 /** Donut: the question is the beginning of what the decoder writes. */
 export async function loadDocumentQuestionAnswerer(request: LoadRequest): Promise<DocumentQuestionAnswerer> {
   const model = await openPictureSourceModel(request, openPictureEncoder);
-  const { tokenizer, config } = model;
-  const most = decoderPositions(config);
+  const { tokenizer } = model;
+  const most = decoderPositions(model.config, model.positions);
   return {
     async answer({ image, question }, signal) {
       const text = `<s_docvqa><s_question>${question}</s_question><s_answer>`;

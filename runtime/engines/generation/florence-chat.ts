@@ -3,6 +3,7 @@ import type { MediaChat, MediaMessage } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { readProcessorConfig } from '../processors/image/processor-config.js';
 import { type Json, readOptionalJson, textConfig } from '../repository/model-folder.js';
+import { readersIn } from '../repository/named-readers.js';
 import { encoderPositions } from '../repository/sequence-lengths.js';
 import { tokenText } from '../tokenizers/tokenizer-json.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
@@ -19,6 +20,7 @@ import { refuseParsing } from './refuse-parsing.js';
 /** Florence-2: an encoder reads one picture and a sentence about it; conversations it can't hold. */
 export async function loadFlorenceChat(request: LoadRequest, config: Json): Promise<MediaChat> {
   const { dir } = request;
+  const { positions } = readersIn(request);
   const [tokenizer, generation, processing, processor, decoder] = await Promise.all([
     loadTokenizer(dir),
     readOptionalJson(dir, 'generation_config.json'),
@@ -31,7 +33,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
   const vision = await openPictureEncoder(request, family);
   const text = textConfig(config);
   const grammars = createGrammars(tokenizer, request.memory);
-  const model = { decoder, tokenizer, grammars, config: text, repository: generation ?? config };
+  const model = { decoder, tokenizer, grammars, config: text, positions, repository: generation ?? config };
   const [bos, eos] = ['bos_token', 'eos_token'].map((name) => tokenText(tokenizer.config[name]));
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
   return {
@@ -43,7 +45,7 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
       const picture = await vision.encode(asked.image, { sampling: {}, pictures: 1, signal });
       const written = `${family.expand(picture)}${bos}${sentence}${eos}`;
       const { ids } = tokenizer.encode(written, { specialTokens: false });
-      checkLength(ids.length, encoderPositions(text));
+      checkLength(ids.length, encoderPositions(text, positions));
       const source = mediaPrompt({ tokenIds: [family.tokenId] }, ids, [picture]);
       const asking = { source, sourceTokens: ids, prompt: start };
       return yield* generateFromSource(model, { ...asking, options, cleanUp, signal });

@@ -1,6 +1,7 @@
 import type { Delta } from '../../core/delta.js';
 import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions } from '../../core/handles/index.js';
+import type { PositionKind } from '../../core/readers.js';
 import { decoderPositions } from '../repository/sequence-lengths.js';
 import type { Json } from '../repository/model-folder.js';
 import type { TextTokenizer } from '../tokenizers/tokenizer.js';
@@ -18,6 +19,7 @@ export interface SourceModel<Source> {
   tokenizer: TextTokenizer;
   /** config.json */
   config: Json;
+  positions: PositionKind | undefined;
   /** generation_config.json, or config.json where there is none. */
   repository: Json;
   /** Undefined: its task has no formats. */
@@ -44,7 +46,7 @@ export interface SourceRequest<Source> {
  * @throws RunError 422 for an option that such models can't do
  */
 export async function* generateFromSource<Source>(
-  { decoder, tokenizer, config, repository, grammars }: SourceModel<Source>,
+  { decoder, tokenizer, config, positions, repository, grammars }: SourceModel<Source>,
   {
     source,
     sourceTokens,
@@ -60,7 +62,7 @@ export async function* generateFromSource<Source>(
     request: withStopTokens(tokenizer, options, 1),
     ...{ repository, sourceTokens },
     promptLength: prompt.length,
-    contextLength: decoderPositions(config),
+    contextLength: decoderPositions(config, positions),
     hardLimit: true,
     cleanUp,
   });

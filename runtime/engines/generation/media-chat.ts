@@ -56,7 +56,7 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
       grammars: createGrammars(tokenizer, request.memory),
       repository: generation ?? config,
     },
-    ...contextLimitOf(config, decoder),
+    ...contextLimitOf(config, decoder, readersIn(request).positions),
   };
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
   const answers = createChatAnswers(template, tokenizer);

@@ -22,7 +22,7 @@ export async function openPictureSourceModel<Source>(
   openEncoder: OpenEncoder<Source>,
 ): Promise<PictureSourceModel<Source>> {
   const { dir } = request;
-  const { captions } = readersIn(request);
+  const { captions, positions } = readersIn(request);
   const config = await readModelConfig(dir);
   const [tokenizer, generation, pictures, decoder] = await Promise.all([
     loadTokenizer(dir),
@@ -31,7 +31,7 @@ export async function openPictureSourceModel<Source>(
     openEncoderDecoder(request, config, openEncoder),
   ]);
   return {
-    ...{ decoder, tokenizer, config, captions },
+    ...{ decoder, tokenizer, config, captions, positions },
     repository: { ...(generation ?? config), ...ownEnds(config, generation ?? config, captions) },
     async readPicture(bytes, signal) {
       const image = await pictures.read(bytes, signal);

@@ -3,6 +3,7 @@ import { RunError } from '../../core/errors.js';
 import type { GeneratedText, GenerateOptions, Seq2SeqGenerator } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { readOptionalJson } from '../repository/model-folder.js';
+import { readersIn } from '../repository/named-readers.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { openPatientTokenizer } from '../long-texts/thread-aside.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
@@ -25,9 +26,12 @@ export async function loadSeq2SeqGenerator(request: LoadRequest): Promise<Seq2Se
     openEncoderDecoder(request, config, openTextEncoder),
   ]);
   const grammars = createGrammars(tokenizer, request.memory);
-  const model: Model = { decoder, tokenizer, grammars, config, repository: generation ?? config };
+  const { positions } = readersIn(request);
+  const model: Model = {
+    ...{ decoder, tokenizer, grammars, config, positions, repository: generation ?? config },
+  };
   const patient = openPatientTokenizer(request, tokenizer);
-  const read = createSourceReader({ tokenizer: patient, config, task: request.spec.task });
+  const read = createSourceReader({ tokenizer: patient, config, positions, task: request.spec.task });
   return {
     languages: languageTokensOf(tokenizer, config)?.codes ?? [],
     async *generate(text, { src_lang, tgt_lang, ...options }, signal) {

@@ -25,8 +25,10 @@ export async function loadSpeechRecognizer(request: LoadRequest): Promise<Speech
     openSoundInput(request),
     openEncoderDecoder(request, config, openSoundEncoder),
   ]);
-  const model: SourceModel<SoundFeatures> = { decoder, tokenizer, config, repository: generation ?? config };
-  const reader = readersIn(request).audio;
+  const { audio: reader, positions } = readersIn(request);
+  const model: SourceModel<SoundFeatures> = {
+    ...{ decoder, tokenizer, config, positions, repository: generation ?? config },
+  };
   const transcribe =
     reader === 'whisper'
       ? createWhisper({ ...model, extractor: createWhisperExtractor(await readExtractorConfig(dir)) })

@@ -1,6 +1,7 @@
 import type { TextGenerator } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { readOptionalJson } from '../repository/model-folder.js';
+import { readersIn } from '../repository/named-readers.js';
 import { readModelConfig } from '../repository/model-config.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { loadChatTemplate } from '../chat-templates/chat-template.js';
@@ -18,6 +19,9 @@ export async function loadTextGenerator(request: LoadRequest): Promise<TextGener
   ]);
   const template = await loadChatTemplate(request.dir, tokenizer.config);
   const encode = openPromptEncoder(request, tokenizer);
-  const { memory } = request;
-  return createTextGenerator({ config, tokenizer, encode, generation, decoder, template, memory });
+  const { positions } = readersIn(request);
+  return createTextGenerator({
+    ...{ config, positions, tokenizer, encode, generation, decoder, template },
+    memory: request.memory,
+  });
 }

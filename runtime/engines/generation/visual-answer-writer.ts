@@ -9,8 +9,8 @@ import { openPictureSourceModel } from './picture-source.js';
 /** BlipForQuestionAnswering. */
 export async function loadVisualAnswerWriter(request: LoadRequest): Promise<VisualAnswerWriter> {
   const model = await openPictureSourceModel(request, openQuestionEncoder);
-  const { tokenizer, config } = model;
-  const most = decoderPositions(config);
+  const { tokenizer } = model;
+  const most = decoderPositions(model.config, model.positions);
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
   return {
     async answer({ image, question, truncate }, signal) {

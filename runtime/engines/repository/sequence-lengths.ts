@@ -1,3 +1,4 @@
+import type { PositionKind } from '../../core/readers.js';
 import { firstNumber, type Json, textConfig } from './model-folder.js';
 
 /** Names under which configurations give the longest sequence. */
@@ -14,17 +15,19 @@ export function contextLengthOf(config: Json): number | undefined {
   );
 }
 
-/** Families that reckon positions by distance or turn by them: no table ends, and the longest one is only what they were trained on. */
-const COMPUTED_POSITIONS = /^(t5|mt5|umt5|longt5|switch_transformers|pop2piano|udop|moonshine)$/;
-
 /** Longest text of the encoder in tokens by its position table; Infinity where there is none. */
-export function encoderPositions(config: Json): number {
-  return positions(partOf(config, 'encoder'), 'max_encoder_position_embeddings');
+export function encoderPositions(config: Json, kind: PositionKind | undefined): number {
+  return positions(partOf(config, 'encoder'), kind, 'max_encoder_position_embeddings');
 }
 
 /** Longest sequence of the decoder in tokens, its start token included. */
-export function decoderPositions(config: Json): number {
-  return positions(partOf(config, 'decoder'), 'max_decoder_position_embeddings', 'max_target_positions');
+export function decoderPositions(config: Json, kind: PositionKind | undefined): number {
+  return positions(
+    partOf(config, 'decoder'),
+    kind,
+    'max_decoder_position_embeddings',
+    'max_target_positions',
+  );
 }
 
 /** Other names under which models that were put together of two keep the configuration of each. */
@@ -36,7 +39,7 @@ export function partOf(config: Json, part: 'encoder' | 'decoder'): Json {
   return typeof own === 'object' && own !== null ? (own as Json) : config;
 }
 
-function positions(config: Json, ...names: string[]): number {
-  if (COMPUTED_POSITIONS.test(String(config['model_type']))) return Infinity;
+function positions(config: Json, kind: PositionKind | undefined, ...names: string[]): number {
+  if (kind === 'distance') return Infinity;
   return firstNumber(config, ...names, 'max_position_embeddings', 'n_positions') ?? Infinity;
 }

@@ -26,6 +26,6 @@ export async function loadSpeechSynthesizer(request: LoadRequest): Promise<Speec
   if (open) return { ...(await open(request, config)), encode: encodeSound };
   throw new RunError(
     'not_ready',
-    `sounds of models of type ${request.spec.modelType} are not supported; supported: ${Object.keys(FAMILIES).join(', ')}`,
+    `model.json: readers.audio: this server has no voice "${reader}"; it has ${Object.keys(FAMILIES).join(', ')}`,
   );
 }

@@ -1,3 +1,4 @@
+import { tokenizerClassOf } from '../../hub-config/tokenizer-class.js';
 import type { Json } from '../repository/model-folder.js';
 import type { TokenizerFiles } from './tokenizer-json.js';
 
@@ -65,53 +66,43 @@ const M2M = {
 };
 const MARIAN = { ...{ eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' }, ...ONE_SEGMENT };
 
-/** By the class that tokenizer_config.json names, else by the model type. */
-const FAMILIES: [names: RegExp, models: RegExp, family: TokenizerFamily][] = [
-  [/^MPNet$/, /^mpnet$/, { bert: 'letters', config: { ...ROBERTA, ...ONE_SEGMENT, unk_token: '[UNK]' } }],
-  [/^Funnel$/, /^funnel$/, { bert: 'all', config: XLNET }],
-  [/^(Splinter|RoFormer)$/, /^(splinter|roformer)$/, { bert: 'letters', config: BERT }],
-  [/^DistilBert$/, /^distilbert$/, { bert: 'all', config: { ...BERT, ...ONE_SEGMENT } }],
+/** By Python's class, less `Tokenizer`. */
+const FAMILIES: [names: RegExp, family: TokenizerFamily][] = [
+  [/^MPNet$/, { bert: 'letters', config: { ...ROBERTA, ...ONE_SEGMENT, unk_token: '[UNK]' } }],
+  [/^Funnel$/, { bert: 'all', config: XLNET }],
+  [/^(Splinter|RoFormer)$/, { bert: 'letters', config: BERT }],
+  [/^DistilBert$/, { bert: 'all', config: { ...BERT, ...ONE_SEGMENT } }],
   [
     /^(Bert|Electra|MobileBert|ConvBert|Lxmert|SqueezeBert|RetriBert|LayoutLM|LayoutLMv2|DPR\w*)$/,
-    /^(bert|electra|mobilebert|convbert|lxmert|squeezebert|layoutlm|layoutlmv2|dpr|ernie|megatron-bert|nezha)$/,
     { bert: 'all', config: BERT },
   ],
   [
     /^(Roberta|Bart|Longformer|LED|LayoutLMv3|Blenderbot|Mvp)$/,
-    /^(roberta|bart|longformer|led|data2vec-text|roberta-prelayernorm|ibert)$/,
     { trims: true, config: { ...ROBERTA, ...ONE_SEGMENT } },
   ],
-  [
-    /^(XLMRoberta|Camembert|MBart|MBart50|Barthez|Nllb)$/,
-    /^(xlm-roberta|xlm-roberta-xl|camembert|mbart|xmod|nllb-moe)$/,
-    { config: { ...ROBERTA, ...ONE_SEGMENT } },
-  ],
-  [/^(Albert|RemBert|FNet)$/, /^(albert|rembert|fnet)$/, { config: ALBERT }],
-  [/^BigBird$/, /^big_bird$/, { config: { ...ALBERT, ...ONE_SEGMENT, bos_token: '<s>', eos_token: '</s>' } }],
-  [/^Deberta(V2)?$/, /^deberta(-v2)?$/, { config: { ...ALBERT, unk_token: '[UNK]', pad_token: '[PAD]' } }],
-  [/^XLNet$/, /^xlnet$/, { config: { ...XLNET, padding_side: 'left', pad_token_type_id: 3 } }],
-  [
-    /^(Code)?Llama$/,
-    /^(llama|code_llama|mistral|mixtral|ministral|phi3|phimoe|persimmon|jamba)$/,
-    { frame: { bos: true }, config: LLAMA },
-  ],
-  [/^Gemma$/, /^(gemma|gemma2|gemma3|gemma3_text|recurrent_gemma)$/, { frame: { bos: true }, config: GEMMA }],
-  [/^Cohere$/, /^cohere2?$/, { frame: { bos: true }, config: COHERE }],
-  [/^GPTNeoX$/, /^(gpt_neox|olmo|olmo2|olmoe|stablelm|mpt)$/, { frame: { bos: false }, config: GPT }],
-  [/^(GPT2|CodeGen|Whisper)$/, /^(gpt2|gpt_neo|gptj|gpt_bigcode|codegen|opt|whisper)$/, { config: GPT }],
-  [/^Qwen2$/, /^(qwen2|qwen3|qwen2_moe|qwen3_moe)$/, { config: QWEN }],
-  [/^(T5|MT5)$/, /^(t5|mt5|umt5|longt5|switch_transformers)$/, { config: T5 }],
-  [/^M2M100$/, /^m2m_100$/, { config: M2M }],
-  [/^Pegasus$/, /^(pegasus|bigbird_pegasus)$/, { config: PEGASUS }],
-  [/^Bloom$/, /^bloom$/, { config: BLOOM }],
+  [/^(XLMRoberta|Camembert|MBart|MBart50|Barthez|Nllb)$/, { config: { ...ROBERTA, ...ONE_SEGMENT } }],
+  [/^(Albert|RemBert|FNet)$/, { config: ALBERT }],
+  [/^BigBird$/, { config: { ...ALBERT, ...ONE_SEGMENT, bos_token: '<s>', eos_token: '</s>' } }],
+  [/^Deberta(V2)?$/, { config: { ...ALBERT, unk_token: '[UNK]', pad_token: '[PAD]' } }],
+  [/^XLNet$/, { config: { ...XLNET, padding_side: 'left', pad_token_type_id: 3 } }],
+  [/^(Code)?Llama$/, { frame: { bos: true }, config: LLAMA }],
+  [/^Gemma$/, { frame: { bos: true }, config: GEMMA }],
+  [/^Cohere$/, { frame: { bos: true }, config: COHERE }],
+  [/^GPTNeoX$/, { frame: { bos: false }, config: GPT }],
+  [/^(GPT2|CodeGen|Whisper)$/, { config: GPT }],
+  [/^Qwen2$/, { config: QWEN }],
+  [/^(T5|MT5)$/, { config: T5 }],
+  [/^M2M100$/, { config: M2M }],
+  [/^Pegasus$/, { config: PEGASUS }],
+  [/^Bloom$/, { config: BLOOM }],
   // One list of ids for two languages: conversions give what only the other one has a score that stands for none.
-  [/^Marian$/, /^marian$/, { foreignScore: -100, config: MARIAN }],
+  [/^Marian$/, { foreignScore: -100, config: MARIAN }],
 ];
 
-export function tokenizerFamily({ config, model }: TokenizerFiles): TokenizerFamily {
-  const written = config['tokenizer_class'] ?? model?.['tokenizer_class'];
-  const name = String(written ?? '').replace(/Tokenizer(Fast)?$/, '');
-  const type = String(model?.['model_type'] ?? '');
-  const found = FAMILIES.find(([names, models]) => (written ? names.test(name) : models.test(type)));
-  return found?.[2] ?? {};
+export function tokenizerFamily({
+  config,
+  model,
+}: Pick<TokenizerFiles, 'config' | 'model'>): TokenizerFamily {
+  const name = tokenizerClassOf(config, model);
+  return FAMILIES.find(([names]) => names.test(name))?.[1] ?? {};
 }

@@ -1,5 +1,6 @@
 import { RunError } from '../../core/errors.js';
 import { type Vocabulary, vocabularyOf } from '../../core/vocabulary-files.js';
+import { tokenizerClassOf } from '../../hub-config/tokenizer-class.js';
 import { type Json, readJson, readOptionalJson, readOptionalText } from '../repository/model-folder.js';
 import { tokenizerFamily } from './families.js';
 import { convertModel } from './sentencepiece/convert.js';
@@ -37,14 +38,9 @@ export async function tokenizerFromVocabulary(
   given: VocabularySettings,
 ): Promise<MadeTokenizer> {
   const { config, specialTokens, model } = given;
-  const written = config['tokenizer_class'] ?? model?.['tokenizer_class'];
-  const vocabulary = vocabularyOf({
-    tokenizerClass: written === undefined ? undefined : String(written),
-    modelType: model?.['model_type'] as string | undefined,
-  });
+  const vocabulary = vocabularyOf(tokenizerClassOf(config, model));
   if (!vocabulary) throw new RunError('not_ready', 'the model has no tokenizer.json');
-  // The family goes by the configurations alone.
-  const family = tokenizerFamily({ config, model, json: undefined as never });
+  const family = tokenizerFamily(given);
   if (vocabulary.kind === 'sentencepiece')
     return trainedTokenizer(dir, { ...given, vocabulary, defaults: family.config ?? {} });
   const settings = { ...family.config, ...specialTokens, ...config };

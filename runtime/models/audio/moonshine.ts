@@ -163,7 +163,7 @@ function decoderOf(c: Config): SourceDecoder {
 /** Speech of any length, without windows. modeling_moonshine.py */
 export const moonshine = defineFamily({
   modelTypes: ['moonshine'],
-  readers: { audio: 'moonshine' },
+  readers: { audio: 'moonshine', positions: 'distance' },
   usualTask: 'automatic-speech-recognition',
   config,
   prefixes: ['model.'],

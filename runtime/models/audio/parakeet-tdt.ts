@@ -36,7 +36,7 @@ const told = (durations: number): Pace => ({
 /** FastConformer and an LSTM over what has been written, which say together what comes next and how long it takes. modeling_parakeet.py */
 export const parakeetTdt = defineFamily({
   modelTypes: ['parakeet_tdt'],
-  readers: { extractor: 'Parakeet', audio: 'transducer' },
+  readers: { extractor: 'Parakeet', audio: 'tdt' },
   memory: { audio: parakeetAudio },
   usualTask: 'automatic-speech-recognition',
   config,

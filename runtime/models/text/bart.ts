@@ -8,7 +8,7 @@ import { PREFIXES, config, type Config, bartOf } from '../bases/encoder-decoder/
 /** modeling_bart.py */
 export const bart = defineFamily({
   modelTypes: ['bart'],
-  readers: { decoderInput: 'shifted' },
+  readers: { positions: 'learned', decoderInput: 'shifted' },
   usualTask: 'text2text-generation',
   config,
   prefixes: PREFIXES,

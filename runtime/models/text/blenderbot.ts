@@ -15,6 +15,7 @@ const blenderbotConfig = config.extend({
 /** MBART without a norm of what it reads. modeling_blenderbot.py */
 export const blenderbot = defineFamily({
   modelTypes: ['blenderbot'],
+  readers: { positions: 'learned' },
   config: blenderbotConfig,
   prefixes: PREFIXES,
   heads: seq2seqHeads<Config>((c) =>

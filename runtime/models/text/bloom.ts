@@ -71,6 +71,7 @@ function decoderOf(c: z.output<typeof config>): Decoder {
 /** Positions are added to scores. modeling_bloom.py */
 export const bloom = defineFamily({
   modelTypes: ['bloom'],
+  readers: { positions: 'distance' },
   config,
   prefixes: ['transformer.'],
   heads: decoderHeads(decoderOf),

@@ -11,6 +11,7 @@ const PARTS = 4;
 /** modeling_codegen.py */
 export const codegen = defineFamily({
   modelTypes: ['codegen'],
+  readers: { positions: 'learned' },
   config,
   prefixes: ['transformer.'],
   heads: parallelHeads<Config>((c) =>

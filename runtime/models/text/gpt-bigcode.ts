@@ -18,6 +18,7 @@ const bigcodeConfig = gpt2Config.extend({
 /** All heads share keys and values, or each has its own beside its queries. modeling_gpt_bigcode.py */
 export const gptBigcode = defineFamily({
   modelTypes: ['gpt_bigcode'],
+  readers: { positions: 'learned' },
   config: bigcodeConfig,
   prefixes: ['transformer.'],
   heads: decoderHeads((c: z.output<typeof bigcodeConfig>) =>

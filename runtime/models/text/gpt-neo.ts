@@ -81,6 +81,7 @@ function decoderOf(c: Config): Decoder {
 /** Learned positions; layers see a window or everything. modeling_gpt_neo.py */
 export const gptNeo = defineFamily({
   modelTypes: ['gpt_neo'],
+  readers: { positions: 'learned' },
   config,
   prefixes: ['transformer.'],
   heads: decoderHeads(decoderOf),

@@ -83,6 +83,8 @@ export function decoderOf(c: Gpt2Config, { dense, keyHeads, split }: Layout): De
 /** Learned positions, fused projections stored as [in, out]. modeling_gpt2.py */
 export const gpt2 = defineFamily({
   modelTypes: ['gpt2'],
+  readers: { positions: 'learned' },
+  conv1d: true,
   config: gpt2Config,
   prefixes: ['transformer.'],
   heads: decoderHeads((c: Gpt2Config) =>

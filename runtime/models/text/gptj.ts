@@ -6,6 +6,7 @@ import { config, type Config, decoderOf } from '../bases/decoder/gptj-decoder.js
 /** modeling_gptj.py */
 export const gptj = defineFamily({
   modelTypes: ['gptj'],
+  readers: { positions: 'learned' },
   config,
   prefixes: ['transformer.'],
   heads: parallelHeads<Config>((c) =>

@@ -124,6 +124,7 @@ const [plain, first, asked] = [headsOf(none), headsOf(firstOnly), headsOf(questi
  */
 export const longformer = defineFamily({
   modelTypes: ['longformer'],
+  readers: { positions: 'after-padding' },
   limits: [
     'Memory grows with the square of a text: scores of all pairs are computed, and those beyond the windows are masked.',
   ],

@@ -6,7 +6,7 @@ import { PREFIXES, config, type Config, bartOf } from '../bases/encoder-decoder/
 /** BART with its norms before. modeling_mbart.py */
 export const mbart = defineFamily({
   modelTypes: ['mbart'],
-  readers: { decoderInput: 'rotated' },
+  readers: { positions: 'learned', decoderInput: 'rotated' },
   config,
   prefixes: PREFIXES,
   heads: seq2seqHeads<Config>((c) => bartModel({ ...bartOf(c), normsBefore: true })),

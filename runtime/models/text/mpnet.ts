@@ -60,6 +60,7 @@ const modelOf = (c: Config): TextModel => ({
 /** All layers share one table of distances. modeling_mpnet.py */
 export const mpnet = defineFamily({
   modelTypes: ['mpnet'],
+  readers: { positions: 'after-two' },
   config,
   prefixes: ['mpnet.'],
   heads: textHeads(modelOf),

@@ -92,6 +92,7 @@ function decoderOf(c: z.output<typeof config>): Decoder {
 /** Learned positions with an offset; older sizes have their norms behind. modeling_opt.py */
 export const opt = defineFamily({
   modelTypes: ['opt'],
+  readers: { positions: 'learned' },
   config,
   prefixes: ['model.'],
   heads: { 'causal-lm': decoderHeads(decoderOf)['causal-lm']! },

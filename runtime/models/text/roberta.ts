@@ -72,6 +72,7 @@ const modelOf = (c: Config): TextModel => ({
 /** modeling_roberta.py; XLM-RoBERTa and CamemBERT are the same network. */
 export const roberta = defineFamily({
   modelTypes: ['roberta', 'xlm-roberta', 'camembert'],
+  readers: { positions: 'after-padding' },
   config,
   prefixes: ['roberta.'],
   heads: textHeads(modelOf),

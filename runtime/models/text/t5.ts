@@ -169,6 +169,7 @@ function writePrompts(g: GraphWriter, c: Config): void {
 const t5Of = (modelType: string, config: typeof t5Config) =>
   defineFamily({
     modelTypes: [modelType],
+    readers: { positions: 'distance' },
     usualTask: 'text2text-generation',
     config,
     prefixes: [],

@@ -130,6 +130,7 @@ const labelRoles = {
 /** modeling_xlnet.py */
 export const xlnet = defineFamily({
   modelTypes: ['xlnet'],
+  readers: { positions: 'distance' },
   limits: ['Guesses no words (fill-mask).'],
   config,
   prefixes: ['transformer.'],

@@ -15,7 +15,7 @@ import { loadTransducer } from './transducer.js';
 /** *ForCTC: input_values or input_features -> logits [1, steps, tokens]. */
 export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
   const reader = readersIn(request).audio;
-  if (reader === 'transducer') return loadTransducer(request);
+  if (reader === 'transducer' || reader === 'tdt') return loadTransducer(request);
   const { config, rate, samples, run } = await openAudioModel(request, 'logits');
   // Of words, not letters.
   const hasPieces = reader === 'parakeet';

@@ -1,6 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { RecognitionOptions, SpeechRecognizer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
+import { readersIn } from '../../repository/named-readers.js';
 import { type Json, readOptionalJson } from '../../repository/model-folder.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import { loadTokenizer } from '../../tokenizers/tokenizer.js';
@@ -13,7 +14,10 @@ export async function loadTransducer(request: LoadRequest): Promise<SpeechRecogn
     loadTokenizer(request.dir),
     readOptionalJson(request.dir, 'generation_config.json'),
   ]);
-  const start = requireGreedy(generation ?? {}, config);
+  const start = requireGreedy(generation ?? {}, {
+    config,
+    predictsDurations: readersIn(request).audio === 'tdt',
+  });
   const ends = [generation?.['eos_token_id'] ?? []].flat();
   const padding = tokenizer.namedId('pad_token');
   return {
@@ -52,15 +56,20 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
   num_return_sequences: 1,
 };
 
+interface Network {
+  config: Json;
+  predictsDurations: boolean;
+}
+
 /** The token that texts begin with. @throws RunError `not_ready` for settings that would change answers */
-function requireGreedy(generation: Json, config: Json): number {
+function requireGreedy(generation: Json, { config, predictsDurations }: Network): number {
   const other = Object.entries(generation).find(
     ([name, value]) =>
       value !== null && (!READ.test(name) || name.startsWith('forced_')) && NEUTRAL[name] !== value,
   );
   if (other)
     throw new RunError('not_ready', `generation_config.json: ${other[0]} is not known for transducers`);
-  requireTokensOnly(generation['suppress_tokens'], config);
+  requireTokensOnly(generation['suppress_tokens'], predictsDurations ? durationPlaces(config) : []);
   const start = generation['decoder_start_token_id'] ?? generation['bos_token_id'];
   const blank = config['blank_token_id'] ?? 8192;
   if (start === blank) return blank as number;
@@ -71,12 +80,7 @@ function requireGreedy(generation: Json, config: Json): number {
 }
 
 /** Scores of durations stand behind those of tokens; Python takes them for tokens unless they are suppressed. */
-function requireTokensOnly(suppressed: unknown, config: Json): void {
-  const { vocab_size = 8193, durations = DURATIONS } = config as {
-    vocab_size?: number;
-    durations?: number[];
-  };
-  const places = config['model_type'] === 'parakeet_tdt' ? durations.map((_, i) => vocab_size + i) : [];
+function requireTokensOnly(suppressed: unknown, places: readonly number[]): void {
   const given = new Set(Array.isArray(suppressed) ? (suppressed as unknown[]) : []);
   if (given.size === places.length && places.every((place) => given.has(place))) return;
   const wanted =
@@ -87,4 +91,9 @@ function requireTokensOnly(suppressed: unknown, config: Json): void {
 }
 
 /** Of ParakeetTDTConfig. */
-const DURATIONS = [0, 1, 2, 3, 4];
+const DEFAULTS = { vocab_size: 8193, durations: [0, 1, 2, 3, 4] };
+
+function durationPlaces(config: Json): number[] {
+  const { vocab_size, durations }: typeof DEFAULTS = { ...DEFAULTS, ...config };
+  return durations.map((_, i) => vocab_size + i);
+}

@@ -1,5 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { TranslationOptions } from '../../../core/handles/index.js';
+import type { PositionKind } from '../../../core/readers.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import type { PatientTokenizer } from '../../tokenizers/patient-tokenizer.js';
 import type { SurroundingTokens } from './language-tokens.js';
@@ -24,6 +25,7 @@ export type SourceReader = (
 export interface SourceInput {
   tokenizer: PatientTokenizer;
   config: Json;
+  positions: PositionKind | undefined;
   task: string;
 }
 
@@ -35,8 +37,8 @@ export type EncodeToLimit = (
 ) => Promise<number[]>;
 
 /** Encodes texts, cut to the length of this model. */
-export function createEncodeToLimit({ tokenizer, config }: SourceInput): EncodeToLimit {
-  const maxLength = Math.min(tokenizer.modelMaxLength ?? Infinity, encoderPositions(config));
+export function createEncodeToLimit({ tokenizer, config, positions }: SourceInput): EncodeToLimit {
+  const maxLength = Math.min(tokenizer.modelMaxLength ?? Infinity, encoderPositions(config, positions));
   const heads = firstNumber(config, 'encoder_attention_heads', 'num_heads') ?? 1;
   return async (text, signal, around) => {
     const ids = around ? await within(around) : (await tokenizer.encode(text, { maxLength }, signal)).ids;

@@ -1,5 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { TranslationOptions } from '../../../core/handles/index.js';
+import { tokenizerClassOf } from '../../../hub-config/tokenizer-class.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { TokenizerFacts } from '../../tokenizers/patient-tokenizer.js';
 
@@ -33,7 +34,7 @@ interface LanguageFamily {
 const SCRIPTS = /^[a-z]{3}_[A-Z][a-z]{3}$/;
 const REGIONS = /^[a-z]{2,3}_[A-Z]{2}$/;
 
-/** By Python's tokenizer class (`tokenizer_class` without its ending). */
+/** By Python's tokenizer class, less `Tokenizer`. */
 const FAMILIES: Record<string, LanguageFamily> = {
   Nllb: {
     tokens: SCRIPTS,
@@ -51,19 +52,9 @@ const FAMILIES: Record<string, LanguageFamily> = {
   },
 };
 
-/** Families whose repositories may leave the class out. */
-const BY_MODEL_TYPE: Record<string, string> = { mbart: 'MBart', m2m_100: 'M2M100', 'nllb-moe': 'Nllb' };
-
-/** Python's tokenizer class, without `Tokenizer` and `TokenizerFast`. */
-export function tokenizerClassOf(tokenizer: TokenizerFacts, config: Json): string {
-  const written = tokenizer.config['tokenizer_class'] ?? config['tokenizer_class'];
-  if (typeof written === 'string') return written.replace(/Tokenizer(Fast)?$/, '');
-  return BY_MODEL_TYPE[String(config['model_type'])] ?? '';
-}
-
 /** The languages of a tokenizer that has them as tokens; undefined for others. */
 export function languageTokensOf(tokenizer: TokenizerFacts, config: Json): LanguageTokens | undefined {
-  const family = FAMILIES[tokenizerClassOf(tokenizer, config)];
+  const family = FAMILIES[tokenizerClassOf(tokenizer.config, config)];
   if (!family) return undefined;
   const { codeOf = (token) => token, tokenOf = (code) => code } = family;
   const codes = tokenizer.tokensLike(family.tokens).map(codeOf).sort();

@@ -1,11 +1,11 @@
 import { RunError } from '../../../core/errors.js';
 import type { TranslationOptions } from '../../../core/handles/index.js';
+import { tokenizerClassOf } from '../../../hub-config/tokenizer-class.js';
 import type { Json } from '../../repository/model-folder.js';
 import {
   type LanguageTokens,
   languageTokensOf,
   ONE_LANGUAGE_PAIR,
-  tokenizerClassOf,
   unknownLanguageError,
 } from './language-tokens.js';
 import { createMarianReader } from './marian-reader.js';
@@ -32,7 +32,7 @@ export function createSourceReader(input: SourceInput): SourceReader {
     });
   }
   if (languages) return createTokenReader(languages, { pairs, encode });
-  if (tokenizerClassOf(tokenizer, config) === 'Marian' || config['model_type'] === 'marian') {
+  if (tokenizerClassOf(tokenizer.config, config) === 'Marian') {
     return createMarianReader(tokenizer, { encode, taskParams: pairs[0]?.taskParams ?? {}, prefixOf });
   }
   return async (text, choice, signal) => {

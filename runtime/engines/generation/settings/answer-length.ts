@@ -1,6 +1,7 @@
 import { contextTooLong } from '../../../core/context-length.js';
 import { RunError } from '../../../core/errors.js';
 import type { GenerateOptions } from '../../../core/handles/index.js';
+import type { PositionKind } from '../../../core/readers.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { contextLengthOf } from '../../repository/sequence-lengths.js';
 import type { Decoder } from '../decoding/decoder.js';
@@ -63,10 +64,6 @@ function fromLength(maxLength: number | null | undefined, counted: number): numb
   );
 }
 
-/** Families that look positions up in a table of learned vectors: past its end there is nothing to look up. */
-const LEARNED_POSITIONS =
-  /^(gpt2|gpt_neo|gptj|gpt_bigcode|openai-gpt|opt|biogpt|codegen|ctrl|xglm|bart|mbart|blenderbot|imagegpt)$/;
-
 /**
  * Most tokens of a text, and whether it really ends there: learned tables and graphs that hold their own position tables
  * have nothing after it, while computed positions go on.
@@ -74,9 +71,9 @@ const LEARNED_POSITIONS =
 export function contextLimitOf(
   config: Json,
   { inputNames, maxPositions }: Pick<Decoder, 'inputNames' | 'maxPositions'>,
+  kind: PositionKind | undefined,
 ): Pick<LengthInput, 'contextLength' | 'hardLimit'> {
   const length = contextLengthOf(config);
   if (maxPositions < Infinity) return { contextLength: maxPositions, hardLimit: true };
-  const learned = LEARNED_POSITIONS.test(String(config['model_type'] ?? ''));
-  return { contextLength: length, hardLimit: learned || !inputNames.includes('position_ids') };
+  return { contextLength: length, hardLimit: kind === 'learned' || !inputNames.includes('position_ids') };
 }

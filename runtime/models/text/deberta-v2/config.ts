@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { ModelReaders } from '../../../core/readers.js';
 import type { LogPositions } from '../../layers/log-position-bias.js';
 import { epsilon, size } from '../../config-fields.js';
 import { bertConfig } from '../../bases/encoder/bert-config.js';
@@ -60,6 +61,10 @@ export const comparisons = (c: DebertaConfig) => ({
   queries: c.pos_att_type.includes('c2p'),
   keys: c.pos_att_type.includes('p2c'),
 });
+
+/** Without a table for positions there are distances alone. */
+export const debertaReaders = (config: Readonly<Record<string, unknown>>): ModelReaders =>
+  config['position_biased_input'] === false ? { positions: 'distance' } : {};
 
 /** Of all scores: they are a sum of up to three, even in a model without relative positions. */
 export function scoreScale(c: DebertaConfig): number {

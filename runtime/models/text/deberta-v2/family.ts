@@ -25,6 +25,7 @@ import {
   normsDistances,
   relativePositions,
   scoreScale,
+  debertaReaders,
 } from './config.js';
 
 const NAMES = {
@@ -161,6 +162,7 @@ const modelOf = (c: Config): TextModel => ({
 /** DeBERTa v2 and v3: content and distance of tokens have vectors of their own. modeling_deberta_v2.py */
 export const deberta = defineFamily({
   modelTypes: ['deberta-v2'],
+  readers: debertaReaders,
   config: debertaConfig,
   prefixes: ['deberta.'],
   heads: textHeads(modelOf),

@@ -1,12 +1,6 @@
+import type { PositionKind } from '../../../../core/readers.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { TokenizerFacts } from '../../../tokenizers/patient-tokenizer.js';
-
-/** Families whose position table starts after the padding index, so the rows up to it are never used. */
-const OFFSET_POSITIONS =
-  /^(roberta|xlm-roberta|xlm-roberta-xl|roberta-prelayernorm|camembert|longformer|mpnet|xmod|data2vec-text|ibert|esm|luke|mluke|lilt|layoutlmv3|markuplm)$/;
-
-/** Families without a position table, which name no base of a rotation either. */
-const RELATIVE_POSITIONS = /^(t5|mt5|umt5|longt5|switch_transformers|xlnet|funnel|bloom)$/;
 
 /** What configurations of rotary positions hold. */
 const ROTARY_KEYS = [
@@ -28,26 +22,35 @@ export interface InputLimits {
   positions: number;
 }
 
-/** @param width tokens of every row, where the graph fixes them */
-export function readInputLimits(tokenizer: TokenizerFacts, config: Json, width = Infinity): InputLimits {
-  const positions = Math.min(positionsOf(config), width);
+/** What limits texts, beside the tokenizer. */
+export interface PositionFacts {
+  /** config.json */
+  config: Json;
+  kind: PositionKind | undefined;
+  /** Tokens of every row, where the graph fixes them. */
+  width?: number | undefined;
+}
+
+export function readInputLimits(
+  tokenizer: TokenizerFacts,
+  { config, kind, width = Infinity }: PositionFacts,
+): InputLimits {
+  const positions = Math.min(positionsOf(config, kind), width);
   return { text: Math.min(tokenizer.modelMaxLength ?? Infinity, positions), positions };
 }
 
 /** How many tokens a model takes: as many as have positions, or as memory bears where positions go on for ever. */
-export function positionsOf(config: Json): number {
+export function positionsOf(config: Json, kind: PositionKind | undefined): number {
   const table = firstNumber(config, 'max_position_embeddings', 'n_positions', 'max_sequence_length');
-  if (!hasTable(config)) return Math.max(table ?? 0, attentionLimit(config));
-  return table === undefined ? attentionLimit(config) : table - unusedPositions(config);
+  if (!hasTable(config, kind)) return Math.max(table ?? 0, attentionLimit(config));
+  return table === undefined ? attentionLimit(config) : table - unusedPositions(config, kind);
 }
 
-function hasTable(config: Json): boolean {
-  const type = String(config['model_type'] ?? '');
-  const relative = /^deberta(-v2)?$/.test(type) && config['position_biased_input'] === false;
+function hasTable(config: Json, kind: PositionKind | undefined): boolean {
   const rotary = ROTARY_KEYS.some((name) => isSet(config, name));
-  const kind = config['position_embedding_type'];
-  if (typeof kind === 'string' && WITHOUT_TABLE.test(kind)) return false;
-  return !relative && !rotary && !RELATIVE_POSITIONS.test(type);
+  const embedding = config['position_embedding_type'];
+  if (typeof embedding === 'string' && WITHOUT_TABLE.test(embedding)) return false;
+  return kind !== 'distance' && !rotary;
 }
 
 function isSet(config: Json, name: string): boolean {
@@ -56,11 +59,11 @@ function isSet(config: Json, name: string): boolean {
 }
 
 /** Rows of the position table at its beginning that no token gets. */
-function unusedPositions(config: Json): number {
-  const type = String(config['model_type'] ?? '');
-  if (!OFFSET_POSITIONS.test(type)) return 0;
+function unusedPositions(config: Json, kind: PositionKind | undefined): number {
+  if (kind === 'after-two') return 2;
+  if (kind !== 'after-padding') return 0;
   const padding = config['pad_token_id'];
-  return typeof padding === 'number' && type !== 'mpnet' ? padding + 1 : 2;
+  return typeof padding === 'number' ? padding + 1 : 2;
 }
 
 function attentionLimit(config: Json): number {

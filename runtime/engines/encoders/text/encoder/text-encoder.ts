@@ -14,6 +14,7 @@ import type { PatientTokenizer } from '../../../tokenizers/patient-tokenizer.js'
 import { findBatchLimits, findLimits } from '../../../batching/batch-limits.js';
 import { decoderIdsOf } from './decoder-ids.js';
 import { checkLength, encoderMemory } from './encoder-memory.js';
+import { readersIn } from '../../../repository/named-readers.js';
 import { type InputLimits, readInputLimits } from './input-limits.js';
 import { createRowBatcher } from '../../../batching/row-batcher.js';
 import { fixedWidth, withCacheShapes } from './graph-ports.js';
@@ -50,7 +51,9 @@ export async function openTextModel(request: LoadRequest, ...needed: string[]): 
     loadTokenizer(request.dir),
     openSessionPoolOnDemand(request, graphSource(request, 'model')),
   ]);
-  const limits = readInputLimits(tokenizer, config, fixedWidth(opened.inputs));
+  const limits = readInputLimits(tokenizer, {
+    ...{ config, kind: readersIn(request).positions, width: fixedWidth(opened.inputs) },
+  });
   const encoder = await createEncoder(opened, { config, tokenizer, limits }, request);
   requireOutputs(encoder.outputs, needed);
   return { config, tokenizer: openPatientTokenizer(request, tokenizer), encoder, limits };

@@ -2,6 +2,7 @@ import type { Tensor } from 'onnxruntime-node';
 import { RunError } from '../../../../core/errors.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import type { Json } from '../../../repository/model-folder.js';
+import { readersIn } from '../../../repository/named-readers.js';
 import { encoderPositions } from '../../../repository/sequence-lengths.js';
 import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
@@ -24,7 +25,7 @@ export async function openEmbeddingEncoder(
   const session = await openSession(path, { ...request, arena: true });
   checkGraphInputs(session, (name) => INPUTS.includes(name));
   return {
-    maxLength: encoderPositions(config),
+    maxLength: encoderPositions(config, readersIn(request).positions),
     lengthOf: ({ tokens }) => tokens.length,
     async encode(prompt) {
       const { length } = prompt.tokens;

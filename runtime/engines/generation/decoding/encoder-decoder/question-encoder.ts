@@ -3,6 +3,7 @@ import type { Tensor } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import type { ProcessedImage } from '../../../processors/image/image-processor.js';
 import type { Json } from '../../../repository/model-folder.js';
+import { readersIn } from '../../../repository/named-readers.js';
 import { decoderPositions } from '../../../repository/sequence-lengths.js';
 import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
@@ -31,7 +32,7 @@ export async function openQuestionEncoder(
   const picture = pictureLengths(config);
   return {
     // Memory is needed for the states of the picture, too.
-    maxLength: picture.maxLength + decoderPositions(config),
+    maxLength: picture.maxLength + decoderPositions(config, readersIn(request).positions),
     lengthOf: ({ image, question }) => picture.lengthOf(image) + question.length,
     async encode({ image: { values, height, width }, question }) {
       const dims = [1, question.length];

@@ -2,6 +2,7 @@ import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import { readersIn } from '../../../repository/named-readers.js';
 import { encoderPositions } from '../../../repository/sequence-lengths.js';
 import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
@@ -21,7 +22,7 @@ export async function openTextEncoder(
   checkGraphInputs(session, (name) => INPUTS.includes(name));
   const minTokens = minTokensOf(config);
   return {
-    maxLength: encoderPositions(config),
+    maxLength: encoderPositions(config, readersIn(request).positions),
     lengthOf: (tokens) => tokens.length,
     encode: (tokens) => encode(session, tokens, minTokens),
   };

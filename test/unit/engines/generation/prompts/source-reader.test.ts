@@ -32,7 +32,12 @@ interface Given {
 const { signal } = new AbortController();
 
 function reader({ vocabulary = [], tokenizer = {}, config = {}, task = 'translation' }: Given) {
-  const read = createSourceReader({ tokenizer: tokenizerOf(vocabulary, tokenizer), config, task });
+  const read = createSourceReader({
+    tokenizer: tokenizerOf(vocabulary, tokenizer),
+    config,
+    positions: undefined,
+    task,
+  });
   return (text: string, languages: TranslationOptions) => read(text, languages, signal);
 }
 
@@ -190,7 +195,8 @@ test('a text without an end is refused where the model sets no limit', async () 
   const tokenizer = { ...tokenizerOf([], {}), modelMaxLength: undefined };
   const read = createSourceReader({
     tokenizer,
-    config: { model_type: 't5', num_heads: 8 },
+    config: { num_heads: 8 },
+    positions: 'distance',
     task: 'summarization',
   });
   expect((await read('a'.repeat(8000), {}, signal)).tokens).toHaveLength(8001);

@@ -1,3 +1,4 @@
+import type { PositionKind } from '../../../../../runtime/core/readers.js';
 import { contextLengthOf } from '../../../../../runtime/engines/repository/sequence-lengths.js';
 import { contextLimitOf } from '../../../../../runtime/engines/generation/settings/answer-length.js';
 import { mergeSettings } from '../../../../../runtime/engines/generation/settings/settings.js';
@@ -97,11 +98,11 @@ describe('lengths', () => {
 
   test('learned tables and graphs without position input end at it', () => {
     const inputs = ['input_ids', 'attention_mask', 'position_ids'];
-    const ends = (model_type: string, inputNames: string[], maxPositions = Infinity) =>
-      contextLimitOf({ model_type, max_position_embeddings: 64 }, { inputNames, maxPositions });
-    expect(ends('gpt2', inputs)).toEqual({ contextLength: 64, hardLimit: true });
-    expect(ends('llama', inputs)).toEqual({ contextLength: 64, hardLimit: false });
-    expect(ends('llama', inputs.slice(0, 2))).toEqual({ contextLength: 64, hardLimit: true });
-    expect(ends('llama', inputs, 48)).toEqual({ contextLength: 48, hardLimit: true });
+    const ends = (kind: PositionKind | undefined, inputNames: string[], maxPositions = Infinity) =>
+      contextLimitOf({ max_position_embeddings: 64 }, { inputNames, maxPositions }, kind);
+    expect(ends('learned', inputs)).toEqual({ contextLength: 64, hardLimit: true });
+    expect(ends(undefined, inputs)).toEqual({ contextLength: 64, hardLimit: false });
+    expect(ends(undefined, inputs.slice(0, 2))).toEqual({ contextLength: 64, hardLimit: true });
+    expect(ends(undefined, inputs, 48)).toEqual({ contextLength: 48, hardLimit: true });
   });
 });
