@@ -11,7 +11,7 @@ const MOST_LEVELS = 8;
 
 /**
  * config.json in one form, whichever version of transformers wrote it: that of version 4, which all schemas read. What only
- * version 5 has keeps its name. Every reader of config.json calls this first (docs/decisions/2026-11-25-one-form-of-config.md).
+ * version 5 has keeps its name. Every reader of config.json calls this first (docs/decisions/2026-11-25-config-normalization.md).
  * Pure; values that are not what they should be stay as they are, for schemas to refuse.
  */
 export function normalizeConfig(config: Readonly<Json>, level = 0): Json {
