@@ -67,11 +67,6 @@ export const INERT_BY_TYPE: readonly Inert[] = [
     reason: 'derived from local_attention, whatever the file says',
   },
   {
-    fields: named('attention_layers'),
-    types: /^gpt_neo$/,
-    reason: 'derived from attention_types',
-  },
-  {
     fields:
       /^(?:memory_|mask_downsampler_|multimask_|sigmoid_|enable_|num_maskmem|max_object_pointers|max_cond_frame)/,
     types: /^sam2_video$/,

@@ -71,7 +71,7 @@ const modelOf = (c: Config): TextModel => ({
       {
         ...{ dense: 'predictions.dense', norm: 'predictions.LayerNorm', own: 'predictions.decoder.weight' },
         tied: 'albert.embeddings.word_embeddings.weight',
-        bias: ['predictions.bias', 'predictions.decoder.bias'],
+        bias: ['predictions.decoder.bias', 'predictions.bias'],
       },
       { ...bertSizes(c), embedded: c.embedding_size },
     ),

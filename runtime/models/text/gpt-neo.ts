@@ -22,6 +22,11 @@ const config = z.object({
     .array(z.tuple([z.array(z.enum(['global', 'local'])).min(1), z.int().min(1).max(1024)]))
     .max(1024)
     .default([[['global', 'local'], 12]]),
+  /** What those come to; where a file says both, Python goes by this. */
+  attention_layers: z
+    .array(z.enum(['global', 'local']))
+    .max(1024)
+    .nullish(),
   window_size: z.int().min(1).default(256),
   activation_function: z.string().default('gelu_new'),
   layer_norm_epsilon: epsilon.default(1e-5),
@@ -31,11 +36,12 @@ const config = z.object({
 type Config = z.output<typeof config>;
 
 /** Whether each layer sees a window. @throws GraphError where there are more or fewer than layers */
-function isLocal({ attention_types, num_layers: count }: Config): boolean[] {
-  const found = attention_types.flatMap(([kinds, times]) =>
-    Array.from({ length: times }, () => kinds.map((kind) => kind === 'local')).flat(),
+function isLocal({ attention_layers, attention_types, num_layers: count }: Config): boolean[] {
+  const expanded = attention_types.flatMap(([kinds, times]) =>
+    Array.from({ length: times }, () => kinds).flat(),
   );
-  if (found.length === count) return found;
+  const found = attention_layers ?? expanded;
+  if (found.length === count) return found.map((kind) => kind === 'local');
   throw new GraphError(`config.json: attention_types are ${found.length} for ${count} layers`);
 }
 

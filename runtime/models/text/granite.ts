@@ -94,6 +94,13 @@ export const choosesExperts = (c: Mixture) => c.num_local_experts === 0 || c.num
 
 export const hasChoices = { ...{ message: 'no expert is chosen', path: ['num_experts_per_tok'] } };
 
+/** Version 4 of transformers turns nothing then, version 5 goes on turning. */
+const turns = {
+  message: 'other than rope is read one way by transformers 4 and another by 5',
+  path: ['position_embedding_type'],
+};
+
 export const expertConfig = mixtureConfig
+  .refine((c) => c.position_embedding_type === 'rope', turns)
   .refine((c) => c.num_local_experts > 0, hasExperts)
   .refine(choosesExperts, hasChoices);

@@ -155,7 +155,7 @@ function vocabularyScores(g: GraphWriter, states: Value, c: Config): Value {
         multiplied(g, rest, at('dense.weight'), { rows, columns: left, transposed: true }),
       ])
     : tied;
-  const bias = [at('bias'), at('decoder.bias')].find((name) => g.weights.has(name)) ?? at('bias');
+  const bias = [at('decoder.bias'), at('bias')].find((name) => g.weights.has(name)) ?? at('bias');
   return g.node('Add', [scores, g.weight(bias, [rows])]);
 }
 

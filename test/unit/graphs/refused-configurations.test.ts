@@ -47,6 +47,7 @@ test.each([
   ['mask2former', { hidden_dim: 64 }, 'hidden_dim'],
   ['maskformer', { backbone_config: { model_type: 'vit' } }, 'backbone_config'],
   ['dpt', { is_hybrid: true }, 'is_hybrid'],
+  ['granite-moe-shared', { position_embedding_type: 'absolute' }, 'position_embedding_type'],
   ['dpt', { backbone_out_indices: [0] }, 'neck_hidden_sizes'],
   ['dpt', { head_in_index: 9 }, 'head_in_index'],
   ['depth-anything', { backbone_config: { model_type: 'dinov2', reshape_hidden_states: true } }, 'reshape'],

@@ -87,9 +87,10 @@ export function bertLayer(
 export interface FillNames {
   dense: string;
   norm: string;
-  /** The table of the answer's scores, where it is not that of the tokens, and their bias under its names. */
+  /** The table of the answer's scores, where it is not that of the tokens. */
   own: string;
   tied: string;
+  /** The scores' bias under its names: the first one that a file has. They differ only where the table is no one else's. */
   bias: readonly string[];
 }
 
@@ -99,7 +100,7 @@ export const BERT_SCORES: FillNames = {
   norm: 'cls.predictions.transform.LayerNorm',
   own: 'cls.predictions.decoder.weight',
   tied: 'bert.embeddings.word_embeddings.weight',
-  bias: ['cls.predictions.bias', 'cls.predictions.decoder.bias'],
+  bias: ['cls.predictions.decoder.bias', 'cls.predictions.bias'],
 };
 
 /** Where RoBERTa does; `prefix` is that of the model without its head. */
@@ -108,7 +109,7 @@ export const robertaScores = (prefix: string): FillNames => ({
   norm: 'lm_head.layer_norm',
   own: 'lm_head.decoder.weight',
   tied: `${prefix}embeddings.word_embeddings.weight`,
-  bias: ['lm_head.bias', 'lm_head.decoder.bias'],
+  bias: ['lm_head.decoder.bias', 'lm_head.bias'],
 });
 
 /** Former endings of the names of norms. */
@@ -134,7 +135,7 @@ export function vocabularyScores(
   const normed = layerNorm(g, changed, norm, { width: embedded, epsilon });
   const table = g.weights.has(own) ? own : tied;
   const scores = multiplied(g, normed, table, { rows: vocabulary, columns: embedded, isTable: true });
-  const found = bias.find((name) => g.weights.has(name)) ?? bias[0]!;
+  const found = bias.find((name) => g.weights.has(name)) ?? bias.at(-1)!;
   return g.node('Add', [scores, g.weight(found, [vocabulary])]);
 }
 

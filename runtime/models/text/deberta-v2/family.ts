@@ -142,7 +142,7 @@ function fill(g: GraphWriter, states: Value, c: Config): Value {
     ? {
         ...{ dense: `${FORMER}.transform.dense`, norm: `${FORMER}.transform.LayerNorm` },
         own: `${FORMER}.decoder.weight`,
-        bias: [`${FORMER}.bias`, `${FORMER}.decoder.bias`],
+        bias: [`${FORMER}.decoder.bias`, `${FORMER}.bias`],
       }
     : { dense: `${PRESENT}.dense`, norm: `${PRESENT}.LayerNorm`, own, bias: [`${PRESENT}.bias`] };
   const width = former ? (c.embedding_size ?? c.hidden_size) : c.hidden_size;

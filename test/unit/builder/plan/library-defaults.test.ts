@@ -56,6 +56,7 @@ const DERIVED: readonly (readonly [what: RegExp, from: string])[] = [
     /^(?:qwen3_moe|qwen2_moe|qwen2_vl|qwen2_5_vl)\.(?:text_config\.)?sliding_window$/,
     'null unless use_sliding_window',
   ],
+  [/^gpt_neo\.attention_layers$/, 'attention_types'],
   [/^ernie4_5_moe\.moe_layer_end_index$/, 'the last layer'],
   [
     /^marian\.decoder_vocab_size$|\.num_decoder_layers$|^opt\.word_embed_proj_dim$|^falcon\.ffn_hidden_size$|\.output_hidden_size$|\.projection_size$|^roformer\.embedding_size$|\.codebook_dim$|\.mlp_dim$/,

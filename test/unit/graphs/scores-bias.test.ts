@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeGraphs } from '../../../runtime/models/write-graphs.js';
+import { folderSource } from '../../../runtime/store/folder.js';
+import { rangesOf } from '../../../runtime/store/source.js';
+import { readWeightIndex } from '../../../runtime/weights/index.js';
+import { graphModel } from '../../fakes/drawn-weights.js';
+
+/** Transformers 5 saves both where the table is no one else's, and adds the second one. */
+test.each([
+  ['bert-relative-key', 'cls.predictions.bias', 'cls.predictions.decoder.bias'],
+  ['albert-mask', 'predictions.bias', 'predictions.decoder.bias'],
+  ['longformer-mask', 'lm_head.bias', 'lm_head.decoder.bias'],
+  ['mobilebert-mask', 'cls.predictions.bias', 'cls.predictions.decoder.bias'],
+  ['deberta-v2-conv-mask', 'cls.predictions.bias', 'cls.predictions.decoder.bias'],
+])('%s: of two biases of its scores, %s and %s, the second is read', async (name, bias, own) => {
+  const dir = graphModel(name);
+  const source = folderSource(dir);
+  const index = await readWeightIndex(rangesOf(source, await source.info('graph/model')));
+  const config = JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
+  const stored = index.get(bias) ?? index.get(own)!;
+  const both = new Map(index).set(bias, stored).set(own, stored);
+  expect([...writeGraphs({ config, index: both, head: 'masked-lm' }).used]).toContain(own);
+  const one = new Map(both);
+  one.delete(own);
+  expect([...writeGraphs({ config, index: one, head: 'masked-lm' }).used]).toContain(bias);
+});
+
+test('GPT-Neo’s layers go by attention_layers, where the file says both', async () => {
+  const dir = graphModel('gpt-neo');
+  const source = folderSource(dir);
+  const index = await readWeightIndex(rangesOf(source, await source.info('graph/model')));
+  const config = JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
+  const graph = (attention_layers?: string[]) =>
+    writeGraphs({ config: { ...config, attention_layers }, index, head: 'causal-lm' }).graphs;
+  expect(graph(['global', 'local'])).toEqual(graph());
+  expect(graph(['local', 'global'])).not.toEqual(graph());
+  expect(() => graph(['local'])).toThrow('1 for 2 layers');
+});
