@@ -14,6 +14,9 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   apertus1p5_text: {
     'causal-lm': true,
   },
+  aria_text: {
+    'causal-lm': true,
+  },
   axk2: {
     'sequence-classification': true,
     'token-classification': true,
@@ -27,8 +30,12 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   },
   bit: {
     'image-classification': 'its graph computes otherwise than torch does',
+    'image-features': 'its graph computes otherwise than torch does',
   },
   'blenderbot-small': {
+    'causal-lm': true,
+  },
+  cohere2_moe: {
     'causal-lm': true,
   },
   ctrl: {
@@ -36,6 +43,12 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   },
   cvt: {
     'image-classification': true,
+  },
+  deepseek_v32: {
+    'causal-lm': 'its cache holds more than keys and values',
+  },
+  deepseek_v4: {
+    'causal-lm': 'its cache holds more than keys and values',
   },
   diffllama: {
     'sequence-classification': true,
@@ -48,11 +61,26 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
     'sequence-classification': true,
     'token-classification': true,
   },
+  glm_moe_dsa: {
+    'causal-lm': 'its cache holds more than keys and values',
+  },
   gpt_neox_japanese: {
     'causal-lm': true,
   },
+  hrm_text: {
+    'causal-lm': true,
+  },
+  hy_v4: {
+    'causal-lm': 'its cache holds more than keys and values',
+  },
+  inkling_text: {
+    'causal-lm': 'its cache holds more than keys and values',
+  },
   jetmoe: {
     'sequence-classification': true,
+  },
+  laguna: {
+    'causal-lm': true,
   },
   lara_mini: {
     'causal-lm': 'its cache holds more than keys and values',
@@ -65,11 +93,20 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
     'sequence-classification': true,
     'token-classification': true,
   },
+  led: {
+    'question-answering': 'how it computes depends on the numbers that it reads',
+  },
+  lfm3: {
+    'causal-lm': 'its cache holds more than keys and values',
+  },
   lilt: {
     'sequence-classification': true,
   },
   markuplm: {
     'sequence-classification': true,
+  },
+  mimo_v2_flash: {
+    'causal-lm': true,
   },
   minimax: {
     'sequence-classification': true,
@@ -85,6 +122,9 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   },
   molmo2_text: {
     embedding: true,
+  },
+  moshi: {
+    'causal-lm': true,
   },
   mvp: {
     'masked-lm': true,
