@@ -28,5 +28,5 @@ test('tiles go row by row, the whole picture is the last one', () => {
 });
 
 test('settings with more tiles than can be compared are refused', () => {
-  expect(() => createCanvasProcessor({ max_patches: 1e9 })).toThrow('max_patches is more than 1024');
+  expect(() => createCanvasProcessor({ max_patches: 1e9 })).toThrow('max_patches is not from 1 to 1024');
 });
