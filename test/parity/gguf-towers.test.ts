@@ -30,7 +30,7 @@ async function featuresOver(text: Buffer, tower: Buffer, { exact = true } = {}):
   const source = folderSource(dir);
   const info = await source.info('org/model');
   const chosen = await chooseFile(source, info);
-  const choice = await chooseTower({ source, info, variants: chosen.variants, engine: undefined });
+  const choice = await chooseTower({ source, info, variants: chosen.variants, asked: undefined });
   const opened = await openGguf(source, info, chosen, choice.tower);
   const config = parsePythonJson((await opened.source.readText(opened.info, 'config.json'))!);
   const storage = packedStorage('made.bin', undefined);

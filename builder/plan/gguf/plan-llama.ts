@@ -44,7 +44,7 @@ export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<
   if (asked !== 'llama' && ggufVariants(info.files).length === 0)
     throw new Refusal(`${info.id} has no files of GGUF`, 'leave out --file');
   const variants = ggufVariants(info.files);
-  const { tower, note } = await chooseTower({ ...request, info, variants, engine: asked });
+  const { tower, note } = await chooseTower({ ...request, info, variants, asked });
   const chosen = await chooseFile(source, info, { file, engine: tower ? 'own' : asked });
   const { by, reason } = tower
     ? ({ by: 'own', reason: WITH_TOWER } as const)

@@ -27,7 +27,8 @@ export interface TowerRequest {
   info: ModelInfo;
   variants: readonly GgufVariant[];
   task?: string | undefined;
-  engine: 'llama' | 'own' | undefined;
+  /** What the operator asked to compute the model with. */
+  asked: 'llama' | 'own' | undefined;
 }
 
 /**
@@ -35,13 +36,13 @@ export interface TowerRequest {
  * @throws Refusal where pictures are asked for and can't be read; StoreError when the source fails
  */
 export async function chooseTower(request: TowerRequest): Promise<TowerChoice> {
-  const { source, info, variants, task, engine } = request;
+  const { source, info, variants, task, asked } = request;
   const choice = chooseMmproj(variants);
   if (!choice && task === PICTURES)
     throw new Refusal(`${info.id} has no mmproj file, so it reads no pictures`, 'use --task chat');
   if (!choice || (task !== undefined && task !== PICTURES)) return {};
   const { path } = choice.variant;
-  if (engine === 'llama')
+  if (asked === 'llama')
     return unread(request, `${path} is read beside graphs of ours alone`, 'leave out --engine llama');
   try {
     return { tower: { ...choice, ...openTower(await readGgufModel(rangesOf(source, info), path)) } };
