@@ -47,9 +47,9 @@ export const INERT_BY_TYPE: readonly Inert[] = [
     reason: 'sizes that the processor says, or that only pretraining reads',
   },
   {
-    fields: named('dense_act_fn', 'is_gated_act'),
+    fields: named('feed_forward_proj'),
     types: /t5$/,
-    reason: 'derived from feed_forward_proj, whatever the file says',
+    reason: 'read where dense_act_fn and is_gated_act do not say it',
   },
   {
     fields: named('audio_config'),
@@ -60,11 +60,6 @@ export const INERT_BY_TYPE: readonly Inert[] = [
     fields: named('attention_bias'),
     within: /^gemma4\.vision_config\./,
     reason: 'the class has no biases, whatever the file says',
-  },
-  {
-    fields: named('sliding_window'),
-    types: /^modernbert-decoder$/,
-    reason: 'derived from local_attention, whatever the file says',
   },
   {
     fields:

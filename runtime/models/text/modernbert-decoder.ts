@@ -14,23 +14,33 @@ import { embedded, feedForward, head, normOf } from './modernbert.js';
 
 const theta = z.number().positive();
 
-const config = z.object({
-  ...{ vocab_size: size.default(50_368), hidden_size: size.default(768) },
-  ...{ intermediate_size: size.default(1152), num_hidden_layers: layers.default(22) },
-  num_attention_heads: size.default(12),
-  hidden_activation: z.string().default('gelu'),
-  max_position_embeddings: size.default(8192),
-  ...{ norm_eps: epsilon.default(1e-5), norm_bias: z.boolean().default(false) },
-  ...{ rope_theta: theta.default(160_000), rope_local_base_freq: theta.nullable().default(10_000) },
-  ...{ attention_bias: z.boolean().default(false), mlp_bias: z.boolean().default(false) },
-  global_attn_every_n_layers: z.int().min(1).default(3),
-  layer_types: windowConfig.layer_types,
-  local_attention: z.int().min(2).nullable().default(128),
-  decoder_bias: z.boolean().default(true),
-  classifier_bias: z.boolean().default(false),
-  classifier_activation: z.string().default('gelu'),
-  tie_word_embeddings: z.boolean().default(true),
-});
+/** Tokens that a layer with a window sees before its own; null: all. */
+const halfWindow = ({ local_attention: both }: { local_attention: number | null }): number | null =>
+  both === null ? null : Math.floor(both / 2);
+
+const config = z
+  .object({
+    ...{ vocab_size: size.default(50_368), hidden_size: size.default(768) },
+    ...{ intermediate_size: size.default(1152), num_hidden_layers: layers.default(22) },
+    num_attention_heads: size.default(12),
+    hidden_activation: z.string().default('gelu'),
+    max_position_embeddings: size.default(8192),
+    ...{ norm_eps: epsilon.default(1e-5), norm_bias: z.boolean().default(false) },
+    ...{ rope_theta: theta.default(160_000), rope_local_base_freq: theta.nullable().default(10_000) },
+    ...{ attention_bias: z.boolean().default(false), mlp_bias: z.boolean().default(false) },
+    global_attn_every_n_layers: z.int().min(1).default(3),
+    layer_types: windowConfig.layer_types,
+    local_attention: z.int().min(2).nullable().default(128),
+    sliding_window: z.int().nullish(),
+    decoder_bias: z.boolean().default(true),
+    classifier_bias: z.boolean().default(false),
+    classifier_activation: z.string().default('gelu'),
+    tie_word_embeddings: z.boolean().default(true),
+  })
+  .refine((c) => c.sliding_window == null || c.sliding_window === (halfWindow(c) ?? -1), {
+    path: ['sliding_window'],
+    error: 'is another width than half of local_attention: transformers 4 reads the latter, 5 the former',
+  });
 type Config = z.output<typeof config>;
 
 interface Layer {
@@ -75,8 +85,10 @@ function scores(g: GraphWriter, x: Value, c: Config): Value {
 function decoderOf(c: Config): Decoder {
   const { hidden_size: width, vocab_size: vocabulary, num_attention_heads: heads } = c;
   // As in Python, half of what encoders of this kind see to both sides.
-  const half = c.local_attention === null ? null : Math.floor(c.local_attention / 2);
-  const windowAt = windowOf({ ...c, sliding_window: half }, (i) => i % c.global_attn_every_n_layers !== 0);
+  const windowAt = windowOf(
+    { ...c, sliding_window: halfWindow(c) },
+    (i) => i % c.global_attn_every_n_layers !== 0,
+  );
   return {
     ...{ layers: c.num_hidden_layers, width, vocabulary, labels: 0, padId: undefined },
     ...{ keyHeads: heads, headWidth: headWidth(width, heads) },

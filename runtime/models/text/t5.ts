@@ -23,6 +23,8 @@ export const t5Config = z.object({
     .default(128),
   layer_norm_epsilon: epsilon.default(1e-6),
   feed_forward_proj: z.string().default('relu'),
+  /** What that comes to; where a file says both, Python goes by these. */
+  ...{ dense_act_fn: z.string().nullish(), is_gated_act: z.boolean().nullish() },
   tie_word_embeddings: z.boolean().default(true),
   scale_decoder_outputs: z.boolean().nullish(),
   model_type: z.string(),
@@ -32,10 +34,12 @@ type Config = z.output<typeof t5Config>;
 type Side = 'encoder' | 'decoder';
 
 /** `gated-gelu` means the approximation by tanh. */
-function feedForwardOf({ feed_forward_proj: kind }: Config): { act: string; gated: boolean } {
-  const gated = kind.startsWith('gated-');
-  const act = gated ? kind.slice('gated-'.length) : kind;
-  return { gated, act: kind === 'gated-gelu' ? 'gelu_new' : act };
+function feedForwardOf(c: Config): { act: string; gated: boolean } {
+  const { feed_forward_proj: kind } = c;
+  const isGated = kind.startsWith('gated-');
+  const named = isGated ? kind.slice('gated-'.length) : kind;
+  const act = kind === 'gated-gelu' ? 'gelu_new' : named;
+  return { gated: c.is_gated_act ?? isGated, act: c.dense_act_fn ?? act };
 }
 
 /** Writers of a block's parts, each x + part(norm(x)). */

@@ -57,6 +57,8 @@ const DERIVED: readonly (readonly [what: RegExp, from: string])[] = [
     'null unless use_sliding_window',
   ],
   [/^gpt_neo\.attention_layers$/, 'attention_types'],
+  [/\.(?:dense_act_fn|is_gated_act)$/, 'feed_forward_proj'],
+  [/^modernbert-decoder\.sliding_window$/, 'half of local_attention'],
   [/^ernie4_5_moe\.moe_layer_end_index$/, 'the last layer'],
   [
     /^marian\.decoder_vocab_size$|\.num_decoder_layers$|^opt\.word_embed_proj_dim$|^falcon\.ffn_hidden_size$|\.output_hidden_size$|\.projection_size$|^roformer\.embedding_size$|\.codebook_dim$|\.mlp_dim$/,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { familyOf } from '../../../runtime/models/registry.js';
 import { writeGraphs } from '../../../runtime/models/write-graphs.js';
 import { folderSource } from '../../../runtime/store/folder.js';
 import { rangesOf } from '../../../runtime/store/source.js';
@@ -36,4 +37,31 @@ test('GPT-Neo’s layers go by attention_layers, where the file says both', asyn
   expect(graph(['global', 'local'])).toEqual(graph());
   expect(graph(['local', 'global'])).not.toEqual(graph());
   expect(() => graph(['local'])).toThrow('1 for 2 layers');
+});
+
+test('T5’s layers go by dense_act_fn and is_gated_act, where a file says them', async () => {
+  const dir = graphModel('t5');
+  const source = folderSource(dir);
+  const index = await readWeightIndex(rangesOf(source, await source.info('graph/model')));
+  const {
+    dense_act_fn: _,
+    is_gated_act: __,
+    ...config
+  } = JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
+  const graph = (changes: object) =>
+    writeGraphs({ config: { ...config, ...changes }, index, head: 'seq2seq-lm' }).graphs;
+  expect(graph({ dense_act_fn: 'relu', is_gated_act: false, feed_forward_proj: 'gelu' })).toEqual(
+    graph({ feed_forward_proj: 'relu' }),
+  );
+  expect(() => graph({ feed_forward_proj: 'relu', is_gated_act: true })).toThrow('lack');
+});
+
+test.each([
+  [12, 6, true],
+  [12, 5, false],
+  [null, -1, true],
+  [12, null, true],
+])('ModernBERT as a decoder: a window of %p beside its half, %p: known is %p', (both, half, isKnown) => {
+  const config = { local_attention: both, sliding_window: half };
+  expect(familyOf('modernbert-decoder')!.config.safeParse(config).success).toBe(isKnown);
 });
