@@ -10,6 +10,7 @@ import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
 import { layers, size } from '../config-fields.js';
 import { bertConfig, bertSizes } from '../bases/encoder/bert-config.js';
+import { BERT_SCORES, withScoresBias } from '../bases/encoder/bert-layer.js';
 
 const config = z
   .object({
@@ -155,8 +156,7 @@ function vocabularyScores(g: GraphWriter, states: Value, c: Config): Value {
         multiplied(g, rest, at('dense.weight'), { rows, columns: left, transposed: true }),
       ])
     : tied;
-  const bias = [at('decoder.bias'), at('bias')].find((name) => g.weights.has(name)) ?? at('bias');
-  return g.node('Add', [scores, g.weight(bias, [rows])]);
+  return withScoresBias(g, scores, BERT_SCORES.bias, rows);
 }
 
 const modelOf = (c: Config): TextModel => ({

@@ -1,11 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { familyOf } from '../../../runtime/models/registry.js';
 import { writeGraphs } from '../../../runtime/models/write-graphs.js';
-import { folderSource } from '../../../runtime/store/folder.js';
-import { rangesOf } from '../../../runtime/store/source.js';
-import { readWeightIndex } from '../../../runtime/weights/index.js';
-import { graphModel } from '../../fakes/drawn-weights.js';
+import { readNetwork } from './network.js';
 
 /** Transformers 5 saves both where the table is no one else's, and adds the second one. */
 test.each([
@@ -15,41 +10,28 @@ test.each([
   ['mobilebert-mask', 'cls.predictions.bias', 'cls.predictions.decoder.bias'],
   ['deberta-v2-conv-mask', 'cls.predictions.bias', 'cls.predictions.decoder.bias'],
 ])('%s: of two biases of its scores, %s and %s, the second is read', async (name, bias, own) => {
-  const dir = graphModel(name);
-  const source = folderSource(dir);
-  const index = await readWeightIndex(rangesOf(source, await source.info('graph/model')));
-  const config = JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
+  const { config, index, head } = await readNetwork(name);
   const stored = index.get(bias) ?? index.get(own)!;
   const both = new Map(index).set(bias, stored).set(own, stored);
-  expect([...writeGraphs({ config, index: both, head: 'masked-lm' }).used]).toContain(own);
+  expect([...writeGraphs({ config, index: both, head }).used]).toContain(own);
   const one = new Map(both);
   one.delete(own);
-  expect([...writeGraphs({ config, index: one, head: 'masked-lm' }).used]).toContain(bias);
+  expect([...writeGraphs({ config, index: one, head }).used]).toContain(bias);
 });
 
 test('GPT-Neo’s layers go by attention_layers, where the file says both', async () => {
-  const dir = graphModel('gpt-neo');
-  const source = folderSource(dir);
-  const index = await readWeightIndex(rangesOf(source, await source.info('graph/model')));
-  const config = JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
+  const { config, index, head } = await readNetwork('gpt-neo');
   const graph = (attention_layers?: string[]) =>
-    writeGraphs({ config: { ...config, attention_layers }, index, head: 'causal-lm' }).graphs;
+    writeGraphs({ config: { ...config, attention_layers }, index, head }).graphs;
   expect(graph(['global', 'local'])).toEqual(graph());
   expect(graph(['local', 'global'])).not.toEqual(graph());
   expect(() => graph(['local'])).toThrow('1 for 2 layers');
 });
 
 test('T5’s layers go by dense_act_fn and is_gated_act, where a file says them', async () => {
-  const dir = graphModel('t5');
-  const source = folderSource(dir);
-  const index = await readWeightIndex(rangesOf(source, await source.info('graph/model')));
-  const {
-    dense_act_fn: _,
-    is_gated_act: __,
-    ...config
-  } = JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) as Record<string, unknown>;
-  const graph = (changes: object) =>
-    writeGraphs({ config: { ...config, ...changes }, index, head: 'seq2seq-lm' }).graphs;
+  const { config: given, index, head } = await readNetwork('t5');
+  const { dense_act_fn: _, is_gated_act: __, ...config } = given;
+  const graph = (changes: object) => writeGraphs({ config: { ...config, ...changes }, index, head }).graphs;
   expect(graph({ dense_act_fn: 'relu', is_gated_act: false, feed_forward_proj: 'gelu' })).toEqual(
     graph({ feed_forward_proj: 'relu' }),
   );

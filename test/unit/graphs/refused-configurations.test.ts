@@ -1,25 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Head } from '../../../runtime/core/handles/index.js';
 import { GraphError } from '../../../runtime/models/writer/errors.js';
 import { writeGraphs } from '../../../runtime/models/write-graphs.js';
-import { folderSource } from '../../../runtime/store/folder.js';
-import { rangesOf } from '../../../runtime/store/source.js';
-import { readWeightIndex } from '../../../runtime/weights/index.js';
-import { graphModel } from '../../fakes/drawn-weights.js';
-
-const read = (name: string, file: string): Record<string, unknown> =>
-  JSON.parse(readFileSync(join(graphModel(name), file), 'utf8')) as Record<string, unknown>;
+import { readNetwork, readNetworkFile } from './network.js';
 
 /** Writes the graph of a small model whose configuration is changed. */
 async function write(name: string, changes: Record<string, unknown>): Promise<unknown> {
-  const source = folderSource(graphModel(name));
-  const index = await readWeightIndex(rangesOf(source, await source.info('graph/model')));
-  const config = { ...read(name, 'config.json'), ...changes };
-  return writeGraphs({ config, index, head: read(name, 'cases.json')['head'] as Head });
+  const { config, index, head } = await readNetwork(name);
+  return writeGraphs({ config: { ...config, ...changes }, index, head });
 }
 
-const RESNET = read('detr', 'config.json')['backbone_config'] as Record<string, unknown>;
+const RESNET = readNetworkFile('detr', 'config.json')['backbone_config'] as Record<string, unknown>;
 
 test.each([
   ['vit-states', { patch_size: 0 }, 'patch_size'],

@@ -77,7 +77,7 @@ export const planesOf = (picture: Picture, levels: LevelSettings): Float32Array 
     Array.from({ length: picture.channels }, (_, channel) => levelTable(channel, levels)),
   );
 
-/** The same by what becomes of each level of a channel. */
+/** The same, by a table of values for the levels of each channel. */
 export function planesBy(
   { data, width, height, channels }: Picture,
   tables: readonly Float32Array[],

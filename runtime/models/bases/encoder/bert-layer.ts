@@ -135,7 +135,17 @@ export function vocabularyScores(
   const normed = layerNorm(g, changed, norm, { width: embedded, epsilon });
   const table = g.weights.has(own) ? own : tied;
   const scores = multiplied(g, normed, table, { rows: vocabulary, columns: embedded, isTable: true });
-  const found = bias.find((name) => g.weights.has(name)) ?? bias.at(-1)!;
+  return withScoresBias(g, scores, bias, vocabulary);
+}
+
+/** Scores and their bias, of these names the first one that the file has. */
+export function withScoresBias(
+  g: GraphWriter,
+  scores: Value,
+  names: readonly string[],
+  vocabulary: number,
+): Value {
+  const found = names.find((name) => g.weights.has(name)) ?? names.at(-1)!;
   return g.node('Add', [scores, g.weight(found, [vocabulary])]);
 }
 

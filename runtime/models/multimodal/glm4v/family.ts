@@ -29,7 +29,7 @@ const shared = {
   ...{ prefixes: [], parts: QWEN_PARTS },
 } as const;
 
-/** Qwen2-VL's like: GLM-4 with positions on three axes, and an encoder with places that are learnt. modeling_glm4v.py */
+/** Qwen2-VL's like: GLM-4 with positions on three axes, and an encoder with a position table. modeling_glm4v.py */
 export const glm4v = defineFamily({
   ...shared,
   modelTypes: ['glm4v'],

@@ -73,7 +73,7 @@ export function writeGlmEncoder(g: GraphWriter, c: GlmVision): void {
   writeFeatures(g, c, { model, embedded, inner });
 }
 
-/** The same without places that are learnt, and with norms of heads. */
+/** The same without a position table, and with norms of heads. */
 export function writeOcrEncoder(g: GraphWriter, c: OcrVision): void {
   const bias = c.attention_bias;
   const model = modelOf(c, { inner: c.intermediate_size, bias, headNorms: true });

@@ -6,6 +6,7 @@ import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { mapOf, resizedMap, together, withLineEnds } from './feature-map.js';
 import { pictureToken } from './picture-token.js';
+import { pixelValues } from './pixel-values.js';
 
 /** LLaVA-NeXT: squares of a picture beside the whole one; lines of features end with one that the model has learnt. */
 export const createLlavaNextFamily = (files: FamilyFiles): PictureFamily =>
@@ -90,9 +91,7 @@ function createAnyresFamily(files: FamilyFiles, kind: Anyres): PictureFamily {
     layout: (size, several = false) => ({ patches: each + 1, count: several ? each + 1 : countOf(size) }),
     prepare(picture, several = false) {
       const squares = several ? [processor.square(picture)] : processor.process(picture);
-      return squares.map((values) => () => ({
-        pixel_values: { type: 'float32', data: values(), dims: [1, 3, edge, edge] },
-      }));
+      return squares.map((values) => () => pixelValues(values(), { height: edge, width: edge }));
     },
     arrange(features, size, several = false) {
       const width = features.dims.at(-1)!;

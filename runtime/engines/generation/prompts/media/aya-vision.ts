@@ -2,6 +2,7 @@ import { createCanvasProcessor } from '../../../processors/image/got-ocr2.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { pictureToken } from './picture-token.js';
+import { pixelValues } from './pixel-values.js';
 
 /** Edges of tiles and of patches where processor_config.json does not say, and how many of these become one along an edge. */
 const [EDGE, PATCH, JOINED] = [364, 28, 1];
@@ -26,12 +27,7 @@ export function createAyaVisionFamily(files: FamilyFiles): PictureFamily {
     // Python's processor looks for this text, whatever its settings say.
     ...{ placeholder: '<image>', tokenId, mostPatches: patches },
     layout: (size) => ({ patches, count: tiles.tilesOf(size) * each }),
-    prepare(picture) {
-      const dims = [1, 3, tiles.height, tiles.width];
-      return tiles
-        .process(picture)
-        .map((values) => () => ({ pixel_values: { type: 'float32', data: values(), dims } }));
-    },
+    prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), tiles)),
     expand({ count }) {
       const features = patch.repeat(each);
       const parts = Array.from({ length: count / each - 1 }, (_, i) => `${tile}_${i + 1}${features}`);

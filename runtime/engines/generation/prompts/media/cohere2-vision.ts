@@ -4,6 +4,7 @@ import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { tokenText } from '../../../tokenizers/tokenizer-json.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { pictureToken } from './picture-token.js';
+import { pixelValues } from './pixel-values.js';
 
 /** Features along an edge of a tile where preprocessor_config.json does not say. */
 const FEATURES = 16;
@@ -22,12 +23,7 @@ export function createCohere2VisionFamily(files: FamilyFiles): PictureFamily {
   return {
     ...{ ...token, mostPatches: patches },
     layout: (size) => ({ patches, count: tiles.tilesOf(size) * each }),
-    prepare(picture) {
-      const dims = [1, 3, tiles.height, tiles.width];
-      return tiles
-        .process(picture)
-        .map((values) => () => ({ pixel_values: { type: 'float32', data: values(), dims } }));
-    },
+    prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), tiles)),
     expand: ({ count }) =>
       `${before}${`${token.placeholder.repeat(each)}${end}`.repeat(count / each)}${after}`,
   };

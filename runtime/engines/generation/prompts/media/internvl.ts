@@ -4,11 +4,11 @@ import { createCanvasProcessor } from '../../../processors/image/got-ocr2.js';
 import { createTensorFrames } from '../../../processors/image/tensor-frames.js';
 import { uniformly } from '../../../processors/video/uniform.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { Tensors } from '../../../sessions/tensors.js';
 import { tokenText } from '../../../tokenizers/tokenizer-json.js';
 import type { ClipFamily, ClipFiles, FamilyFiles, PictureFamily } from './family.js';
 import { allFrames, chosenCount } from './frame-sampling.js';
 import { pictureToken } from './picture-token.js';
+import { pixelValues } from './pixel-values.js';
 
 /** Features of a tile where processor_config.json does not say. */
 const FEATURES = 256;
@@ -23,7 +23,7 @@ export function createInternVlFamily(files: FamilyFiles): PictureFamily {
   return {
     ...{ ...token, mostPatches: patches },
     layout: (size) => ({ patches, count: tiles.tilesOf(size) * each }),
-    prepare: (picture) => tiles.process(picture).map((values) => () => inputs(values(), tiles)),
+    prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), tiles)),
     expand: ({ count }) => written(count),
   };
 }
@@ -42,7 +42,7 @@ export function createInternVlClips(files: ClipFiles): ClipFamily {
     collect: () => ({
       add(frame) {
         const { values, ...size } = frames.process(frame);
-        return [() => inputs(values, size)];
+        return [() => pixelValues(values, size)];
       },
       end: () => [],
     }),
@@ -64,10 +64,6 @@ function rulesOf({ config, processor, tokenizer }: FamilyFiles, placeholder: str
     written: (count: number) => `${before}${placeholder.repeat(count)}${after}`,
     named,
   };
-}
-
-function inputs(values: Float32Array, { height, width }: { height: number; width: number }): Tensors {
-  return { pixel_values: { type: 'float32', data: values, dims: [1, 3, height, width] } };
 }
 
 /** InternVLVideoProcessor.sample_frames; all frames where nothing is asked. */

@@ -2,6 +2,7 @@ import { createPixtralProcessor } from '../../../processors/image/pixtral.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { pictureToken } from './picture-token.js';
+import { pixelValues } from './pixel-values.js';
 
 /** Edges of patches, and of the squares of them that become one feature, where the files do not say. */
 const [PATCH, MERGE] = [14, 2];
@@ -23,8 +24,8 @@ export function createLightOnOcrFamily(files: FamilyFiles): PictureFamily {
       return { count: squares(height) * squares(width), patches: (height / cell) * (width / cell) };
     },
     prepare(picture) {
-      const { values, height, width } = pictures.process(picture);
-      return [() => ({ pixel_values: { type: 'float32', data: values, dims: [1, 3, height, width] } })];
+      const { values, ...edges } = pictures.process(picture);
+      return [() => pixelValues(values, edges)];
     },
     expand: ({ count }) => token.placeholder.repeat(count),
   };

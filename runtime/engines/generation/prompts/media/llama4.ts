@@ -2,6 +2,7 @@ import { RunError } from '../../../../core/errors.js';
 import { createPaddedTiles } from '../../../processors/image/llama4.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
+import { pixelValues } from './pixel-values.js';
 
 /** Of config.json, where it names none. */
 const PATCH_TOKEN = 200_092;
@@ -24,6 +25,7 @@ export function createLlama4Family(files: FamilyFiles): PictureFamily {
     );
   const { each, patches } = featuresOf(files, tiles.edge);
   const features = PATCH.repeat(each);
+  const square = { height: tiles.edge, width: tiles.edge };
   return {
     ...{ placeholder: IMAGE, tokenId, mostPatches: patches },
     layout(size) {
@@ -31,12 +33,7 @@ export function createLlama4Family(files: FamilyFiles): PictureFamily {
       const cut = parts.rows * parts.columns;
       return { patches, count: (cut > 1 ? cut + 1 : 1) * each, ...(cut > 1 && { parts }) };
     },
-    prepare(picture) {
-      const dims = [1, 3, tiles.edge, tiles.edge];
-      return tiles
-        .process(picture)
-        .map((values) => () => ({ pixel_values: { type: 'float32', data: values(), dims } }));
-    },
+    prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), square)),
     expand({ parts = { rows: 0, columns: 0 } }) {
       const row = `${Array.from({ length: parts.columns }, () => features).join('<|tile_x_separator|>')}<|tile_y_separator|>`;
       return `<|image_start|>${row.repeat(parts.rows)}${IMAGE}${features}<|image_end|>`;

@@ -2,6 +2,7 @@ import { createImageProcessor } from '../../../processors/image/image-processor.
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { pictureToken } from './picture-token.js';
+import { pixelValues } from './pixel-values.js';
 
 /**
  * LLaVA: pictures of one size, whose patches stand in a row.
@@ -23,8 +24,7 @@ export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files,
     layout: () => layout,
     prepare(picture) {
       const { values, ...edges } = processor.process(picture);
-      const dims = [1, 3, edges.height, edges.width];
-      return [() => ({ pixel_values: { type: 'float32', data: values, dims } })];
+      return [() => pixelValues(values, edges)];
     },
     expand: ({ count }) => token.placeholder.repeat(count),
   };

@@ -2,6 +2,7 @@ import { createPixtralProcessor } from '../../../processors/image/pixtral.js';
 import { firstNumber } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { pictureToken } from './picture-token.js';
+import { pixelValues } from './pixel-values.js';
 
 /** Edges of patches, and of the squares of them that become one feature, where processor_config.json does not say. */
 const [PATCH, MERGE] = [16, 1];
@@ -24,8 +25,8 @@ export function createPixtralFamily(files: FamilyFiles): PictureFamily {
       return { count, patches: count * merge * merge, parts: { rows, columns } };
     },
     prepare(picture) {
-      const { values, height, width } = pictures.process(picture);
-      return [() => ({ pixel_values: { type: 'float32', data: values, dims: [1, 3, height, width] } })];
+      const { values, ...edges } = pictures.process(picture);
+      return [() => pixelValues(values, edges)];
     },
     expand({ parts }) {
       const { rows, columns } = parts!;
