@@ -20,6 +20,8 @@ export interface MemoryTraits<Config = any> {
   layers?(config: Config): number;
   /** Patches of a picture, where no field says how large it is. */
   patches?(config: Config): number;
+  /** Width of the widest layer over patches of a picture, where `intermediate_size` of its encoder does not say it. */
+  visionInner?(config: Config): number;
   /** Width of a head as its keys and values are kept, where `head_dim` says another one. */
   headWidth?(config: Config): number;
   /** Attention of the vision encoder adds no mask and no bias, so that its kernel holds a block of the scores at a time (measured). */

@@ -116,6 +116,8 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['image-text-to-text/glm-ocr', 'media-chat'],
   ['image-text-to-text/cohere2-vision', 'media-chat'],
   ['image-text-to-text/vipllava', 'media-chat'],
+  ['image-text-to-text/llava-next-video', 'media-chat'],
+  ['image-text-to-text/got-ocr2', 'media-chat'],
   ['image-text-to-text/lfm2-vl', 'media-chat'],
   ['image-text-to-text/gemma4', 'media-chat'],
   ['image-text-to-text/llama4-vl', 'media-chat'],

@@ -64,7 +64,10 @@ const edgeOf = (value: unknown): number => Number(Array.isArray(value) ? value[0
 const STATE_LAYERS = new Set(['conv', 'mamba', 'linear_attention']);
 
 /** A number that a configuration's family makes of it; undefined where it makes none, or can't read it. */
-function ownTrait(config: Json, name: 'keyLayers' | 'layers' | 'headWidth' | 'patches'): number | undefined {
+function ownTrait(
+  config: Json,
+  name: 'keyLayers' | 'layers' | 'headWidth' | 'patches' | 'visionInner',
+): number | undefined {
   const read = traitsOf(config)[name];
   const own = read && parsedConfig(config);
   return own === undefined ? undefined : read!(own);
@@ -92,6 +95,7 @@ function visionOf(config: Json): MediaEncoderSizes | undefined {
   return {
     hidden,
     intermediate:
+      ownTrait(config, 'visionInner') ??
       first(['intermediate_size'], [own]) ??
       (ratio ? ratio * hidden : (find('intermediate_size') ?? VISION.intermediate)),
     heads: find('num_attention_heads', 'num_heads') ?? VISION.heads,

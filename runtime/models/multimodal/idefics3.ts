@@ -11,7 +11,7 @@ import { epsilon, size } from '../config-fields.js';
 import { pictureTower, towerLayers, towerSizes } from '../bases/vision/clip-towers.js';
 import { languageModel } from './language-model.js';
 
-const visionConfig = z.object({
+export const visionConfig = z.object({
   ...pictureTower,
   hidden_size: size.default(1152),
   intermediate_size: size.default(3072),
@@ -56,16 +56,26 @@ function placesOf(g: GraphWriter, grid: Value, c: VisionConfig): Value {
   return embedding(g, lines, table, { rows: side * side, width: c.hidden_size });
 }
 
+/** What the encoder gives for patches, by their places in pictures of any size: float32 [rows, patches, width]. */
+export function seenPatches(g: GraphWriter, { tokens, grid }: Patches, c: VisionConfig): Value {
+  const embedded = g.node('Add', [tokens, placesOf(g, grid, c)]);
+  const layers = towerLayers(g, embedded, c, { base: 'vision_model' });
+  return layerNorm(g, layers, 'vision_model.post_layernorm', towerSizes(c));
+}
+
+/** Patches of pictures: float32 [rows, channels, height, width]. */
+export const cutPictures = (g: GraphWriter, pixels: Value, c: VisionConfig): Patches =>
+  patches(g, pixels, 'vision_model.embeddings.patch_embedding', {
+    ...{ channels: c.num_channels, width: c.hidden_size, patch: [c.patch_size, c.patch_size] },
+  });
+
 /** Squares of pictures, all of them filled: [pictures, squares, channels, height, width]. */
 function squarePatches(g: GraphWriter, c: VisionConfig): Patches {
   const axes = ['pictures', 'squares', c.num_channels, 'height', 'width'];
   const given = g.input('pixel_values', 'float32', axes);
   const edges = g.node('Shape', [given], { start: 2 });
   const squares = g.node('Reshape', [given, g.node('Concat', [g.ints([-1]), edges], { axis: 0 })]);
-  const patch = [c.patch_size, c.patch_size] as const;
-  return patches(g, squares, 'vision_model.embeddings.patch_embedding', {
-    ...{ channels: c.num_channels, width: c.hidden_size, patch },
-  });
+  return cutPictures(g, squares, c);
 }
 
 /** Neighbours side by side as one: float32 [rows, patches / factor², width · factor²]. @param grid int64 [2] */
@@ -87,16 +97,20 @@ export function joinedNeighbours(
 
 function writeEncoder(g: GraphWriter, c: Config): void {
   const { vision_config: vision, scale_factor: factor, text_config: text } = c;
-  const { tokens, grid } = squarePatches(g, vision);
-  const embedded = g.node('Add', [tokens, placesOf(g, grid, vision)]);
-  const layers = towerLayers(g, embedded, vision, { base: 'vision_model' });
-  const states = layerNorm(g, layers, 'vision_model.post_layernorm', towerSizes(vision));
+  const found = squarePatches(g, vision);
   const width = vision.hidden_size;
-  const joined = joinedNeighbours(g, states, { grid, factor, width });
+  const joined = joinedNeighbours(g, seenPatches(g, found, vision), { grid: found.grid, factor, width });
   const size = { from: width * factor * factor, to: text.width, bias: false };
   const features = linear(g, joined, 'connector.modality_projection.proj', size);
   g.output('image_features', features, 'float32', ['all squares', 'features', text.width]);
 }
+
+/** Names of the parts. */
+export const CONNECTED = {
+  'model.': ['model.text_model.', 'text_model.'],
+  'vision_model.': ['model.vision_model.', 'vision_model.'],
+  'connector.': ['model.connector.', 'connector.'],
+};
 
 /** A language model that reads squares of pictures, four patches joined to a feature. modeling_idefics3.py, modeling_smolvlm.py */
 export const idefics3 = defineFamily({
@@ -108,11 +122,7 @@ export const idefics3 = defineFamily({
   usualTask: 'image-text-to-text',
   config,
   prefixes: [],
-  parts: {
-    'model.': ['model.text_model.', 'text_model.'],
-    'vision_model.': ['model.vision_model.', 'vision_model.'],
-    'connector.': ['model.connector.', 'connector.'],
-  },
+  parts: CONNECTED,
   heads: {
     'media-chat': {
       ...embeddedDecoderRoles<Config>((c): Decoder => c.text_config),

@@ -6,12 +6,14 @@ import { gemma3Pictures } from './gemma3.js';
 import { gemma4Media } from './gemma4/family.js';
 import { paligemma } from './paligemma.js';
 import { glm46v, glm4v, glm4vMoe, glmOcr } from './glm4v/family.js';
+import { gotOcr2 } from './got-ocr2.js';
+import { idefics2 } from './idefics2.js';
 import { idefics3 } from './idefics3.js';
 import { internvl } from './internvl.js';
 import { lfm2Vl } from './lfm2-vl.js';
 import { llama4Media } from './llama4.js';
 import { llava } from './llava.js';
-import { llavaNext } from './llava-next.js';
+import { llavaNext, llavaNextVideo } from './llava-next.js';
 import { llavaOnevision } from './llava-onevision.js';
 import { paddleocrVl } from './paddleocr-vl.js';
 import { qwen3Asr } from './qwen3-asr.js';
@@ -26,19 +28,20 @@ import { voxtral } from './voxtral.js';
 
 /** Language models that read pictures, sounds or videos among words. */
 export const MEDIA: readonly AnyFamily[] = [
-  idefics3,
+  ...[idefics2, idefics3],
   gemma3Pictures,
   gemma4Media,
   paligemma,
   llama4Media,
   llava,
-  llavaNext,
+  ...[llavaNext, llavaNextVideo],
   llavaOnevision,
   qwen2Vl,
   qwen25Vl,
   qwen3Vl,
   qwen3VlMoe,
   internvl,
+  gotOcr2,
   mistral3,
   lightonOcr,
   paddleocrVl,

@@ -25,6 +25,10 @@ interface CanvasRules {
 export const createCanvasProcessor = (config: Json): CanvasProcessor =>
   canvasProcessor(config, { edge: 384, canvasOf: bestCanvas, resizer: resizerOf(config) });
 
+/** GotOcr2ImageProcessor as its own processor calls it, which never cuts. */
+export const createWholeProcessor = (config: Json): CanvasProcessor =>
+  createCanvasProcessor({ ...config, min_patches: 1, max_patches: 1 });
+
 /** Cohere2VisionImageProcessor of transformers 5, which reads no fewest number of tiles. @throws RunError `not_ready` for other tiles than squares */
 export function createFittingProcessor(config: Json): CanvasProcessor {
   const own = { ...config, ...(config['crop_to_patches'] === false && { max_patches: 1 }) };

@@ -7,31 +7,38 @@ export const edge = z
   .min(1)
   .max(2 ** 14);
 
-const pictures = z
-  .object({
-    hidden_size: size.default(768),
-    output_channels: size.default(256),
-    num_hidden_layers: layers.default(12),
-    num_attention_heads: size.default(12),
-    num_channels: channels,
-    image_size: edge.default(1024),
-    patch_size: edge.default(16),
-    hidden_act: z.string().default('gelu'),
-    layer_norm_eps: epsilon.default(1e-6),
-    qkv_bias: z.boolean().default(true),
+/** Fields of the encoder of pictures. */
+export const pictureFields = z.object({
+  hidden_size: size.default(768),
+  output_channels: size.default(256),
+  num_hidden_layers: layers.default(12),
+  num_attention_heads: size.default(12),
+  num_channels: channels,
+  image_size: edge.default(1024),
+  patch_size: edge.default(16),
+  hidden_act: z.string().default('gelu'),
+  layer_norm_eps: epsilon.default(1e-6),
+  qkv_bias: z.boolean().default(true),
+  use_abs_pos: z.boolean().default(true),
+  use_rel_pos: z.boolean().default(true),
+  window_size: z.int().min(0).max(1024).default(14),
+  global_attn_indexes: z.array(z.int()).max(1024).default([2, 5, 8, 11]),
+});
+
+/** Patches of a column and of a line. */
+export const patchEdge = (c: { image_size: number; patch_size: number }): number =>
+  Math.floor(c.image_size / c.patch_size);
+
+const pictures = pictureFields
+  .extend({
     mlp_ratio: z.number().min(0.01).max(64).default(4),
     mlp_dim: size.nullish(),
-    use_abs_pos: z.boolean().default(true),
-    use_rel_pos: z.boolean().default(true),
-    window_size: z.int().min(0).max(1024).default(14),
-    global_attn_indexes: z.array(z.int()).max(1024).default([2, 5, 8, 11]),
     num_pos_feats: size.default(128),
   })
   .transform((c) => ({
     ...c,
     inner: c.mlp_dim ?? Math.trunc(c.hidden_size * c.mlp_ratio),
-    /** Patches of a column and of a line. */
-    edge: Math.floor(c.image_size / c.patch_size),
+    edge: patchEdge(c),
   }));
 
 /** Of SAM and SAM 2. */

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { activation } from '../../layers/activation.js';
 import { attention } from '../../layers/attention.js';
 import { convolution2d } from '../../layers/convolution.js';
@@ -9,9 +10,10 @@ import { pictureInput } from '../../layers/patch-embed.js';
 import { splitRows } from '../../layers/fused-projections.js';
 import { fromWindows, intoWindows, paddedGrid } from '../../layers/window-partition.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
-import type { SamConfig } from './config.js';
+import type { pictureFields } from './config.js';
 
-type Config = SamConfig['pictures'];
+/** `inner`: width of feed-forward layers; `edge`: patches of a column and of a line. */
+type Config = z.output<typeof pictureFields> & Record<'inner' | 'edge', number>;
 
 /** Of norms without a setting. */
 const EPSILON = 1e-6;

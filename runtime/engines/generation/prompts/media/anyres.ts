@@ -5,12 +5,18 @@ import type { Edges } from '../../../processors/image/sizes.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { mapOf, resizedMap, together, withLineEnds } from './feature-map.js';
-import { pictureToken } from './picture-token.js';
+import { clipToken, pictureToken } from './picture-token.js';
 import { pixelValues } from './pixel-values.js';
 
 /** LLaVA-NeXT: squares of a picture beside the whole one; lines of features end with one that the model has learnt. */
 export const createLlavaNextFamily = (files: FamilyFiles): PictureFamily =>
   createAnyresFamily(files, { ...NEXT, mostSquares: () => Infinity, inCompany: false });
+
+/** The same of a model that reads videos, too, which are not read here. */
+export const createLlavaNextVideoFamily = (files: FamilyFiles): PictureFamily => ({
+  ...createLlavaNextFamily(files),
+  foreign: [clipToken(files, '<video>').placeholder],
+});
 
 /** LLaVA-OneVision: squares of a picture where it is the only one, and not more features than so many squares have. */
 export const createLlavaOnevisionFamily = (files: FamilyFiles): PictureFamily =>

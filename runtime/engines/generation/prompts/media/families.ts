@@ -9,11 +9,13 @@ import type {
   PictureFamily,
   SoundFamily,
 } from './family.js';
-import { createLlavaNextFamily, createLlavaOnevisionFamily } from './anyres.js';
+import { createLlavaNextFamily, createLlavaNextVideoFamily, createLlavaOnevisionFamily } from './anyres.js';
 import { createAyaVisionFamily } from './aya-vision.js';
 import { createCohere2VisionFamily } from './cohere2-vision.js';
 import { createGemma3Family } from './gemma3.js';
 import { createGemma4Family } from './gemma4.js';
+import { createGotOcr2Family } from './got-ocr2.js';
+import { createIdefics2Family } from './idefics2.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
 import { createInternVlClips, createInternVlFamily } from './internvl.js';
 import { createLfm2VlFamily } from './lfm2-vl.js';
@@ -39,6 +41,7 @@ export const PROMPTS: {
   video: Readonly<Record<string, CreateClipFamily>>;
 } = {
   image: {
+    idefics2: createIdefics2Family,
     idefics3: createIdefics3Family,
     smolvlm: createSmolVlmFamily,
     llama4: createLlama4Family,
@@ -46,6 +49,7 @@ export const PROMPTS: {
     'llava-siglip': createLlavaSiglipFamily,
     pixtral: createPixtralFamily,
     'llava-next': createLlavaNextFamily,
+    'llava-next-video': createLlavaNextVideoFamily,
     'llava-onevision': createLlavaOnevisionFamily,
     'lighton-ocr': createLightOnOcrFamily,
     'aya-vision': createAyaVisionFamily,
@@ -57,6 +61,7 @@ export const PROMPTS: {
     'paddleocr-vl': createPaddleOcrFamily,
     glm4v: createGlm4vFamily,
     internvl: createInternVlFamily,
+    'got-ocr2': createGotOcr2Family,
     'lfm2-vl': createLfm2VlFamily,
   },
   audio: {

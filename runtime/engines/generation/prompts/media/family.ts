@@ -42,6 +42,8 @@ export interface MediumFamily {
   readonly surrounded?: string;
   /** Placeholders of kinds that Python reads and this family does not: no text may hold one. */
   readonly foreign?: readonly string[];
+  /** What stands once where `expand` and the text around it would have it twice. */
+  readonly shared?: string;
   /** The token at whose places features stand. */
   readonly tokenId: number;
   /** Most patches of one run. */

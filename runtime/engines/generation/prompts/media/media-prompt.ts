@@ -6,7 +6,7 @@ import type { MediumFamily, MediumLayout, PlacedMedium } from './family.js';
 
 /** Families by the kinds that a model takes. */
 export type TextFamilies = {
-  [K in MediumKind]?: Pick<MediumFamily, 'placeholder' | 'surrounded' | 'foreign' | 'expand'>;
+  [K in MediumKind]?: Pick<MediumFamily, 'placeholder' | 'surrounded' | 'foreign' | 'shared' | 'expand'>;
 };
 
 /** A medium of a conversation. */
@@ -28,8 +28,8 @@ export function expandMedia<Medium extends ChatMedium>(
 ): { text: string; media: Medium[] } {
   const kinds = (Object.keys(families) as MediumKind[]).map((kind) => [kind, families[kind]!] as const);
   const text = kinds.reduce(
-    (whole, [, { placeholder, surrounded }]) =>
-      surrounded === undefined ? whole : whole.replaceAll(surrounded, () => placeholder),
+    (given, [, { placeholder, surrounded }]) =>
+      surrounded === undefined ? given : given.replaceAll(surrounded, () => placeholder),
     rendered,
   );
   checkForeign(
@@ -51,7 +51,9 @@ export function expandMedia<Medium extends ChatMedium>(
       all.map(({ layout }) => layout),
     );
   });
-  return { text: written.join(''), media: placed };
+  const shared = kinds.flatMap(([, family]) => family.shared ?? []);
+  const whole = shared.reduce((all, mark) => all.replaceAll(`${mark}${mark}`, () => mark), written.join(''));
+  return { text: whole, media: placed };
 }
 
 function checkForeign(foreign: readonly string[], text: string): void {

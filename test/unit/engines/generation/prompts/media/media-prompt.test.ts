@@ -39,6 +39,13 @@ test('each placeholder becomes as many tokens as its picture has features', () =
   expect(text).toBe('a <image><image> b <image>');
 });
 
+test('what pictures share with what stands beside them is written once', () => {
+  const image = { ...family, shared: '|', expand: () => '|<image>|' };
+  const given = [medium(1, 1), medium(2, 1), medium(3, 1)];
+  expect(expandMedia({ image }, '<image><image>a|<image>', given).text).toBe('|<image>|<image>|a|<image>|');
+  expect(expandMedia({ image }, 'a|||', []).text).toBe('a||');
+});
+
 test.each([
   ['a text that holds the placeholder', 'a <image>', 0],
   ['a template that leaves pictures out', 'a', 1],

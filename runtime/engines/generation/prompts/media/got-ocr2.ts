@@ -1,0 +1,56 @@
+import { RunError } from '../../../../core/errors.js';
+import { createWholeProcessor } from '../../../processors/image/got-ocr2.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import type { FamilyFiles, PictureFamily } from './family.js';
+import { pictureToken } from './picture-token.js';
+import { pixelValues } from './pixel-values.js';
+
+/** Features of a picture, whatever the files say. */
+const FEATURES = 256;
+
+/** GotOcr2Processor's prompt: pages of one document, and what is asked of them. */
+const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user' -%}
+{{- raise_exception('this model reads one message of the user, with pictures and a text') -}}
+{%- endif -%}
+{%- set pages = messages[0]['content'] | selectattr('type', 'equalto', 'image') | list -%}
+{%- if pages | length == 0 -%}
+{{- raise_exception('this model reads no text without a picture') -}}
+{%- endif -%}
+{{- '<|im_start|>system\\nYou should follow the instructions carefully and explain your answers in detail.<|im_end|>' -}}
+{{- '<|im_start|>user\\n<img>' -}}
+{%- for block in messages[0]['content'] -%}{%- if block['type'] == 'image' -%}{{- '<imgpad>' -}}{%- endif -%}{%- endfor -%}
+{{- '</img>\\n' -}}
+{%- set texts = messages[0]['content'] | selectattr('type', 'equalto', 'text') | list -%}
+{%- if texts | length == 0 -%}
+{{- ' OCR across multi pages: ' if pages | length > 1 else ' OCR: ' -}}
+{%- endif -%}
+{%- for block in texts -%}{{- block['text'] -}}{%- endfor -%}
+{{- '<|im_end|><|im_start|>assistant\\n' -}}`;
+
+/**
+ * GOT-OCR 2: pictures of one size, which are pages of one document.
+ * @throws RunError not_ready where the files have other sizes than the network: Python fails at each picture
+ */
+export function createGotOcr2Family(files: FamilyFiles): PictureFamily {
+  const token = pictureToken(files);
+  const whole = createWholeProcessor(files.processing);
+  const vision = (files.config['vision_config'] ?? {}) as Json;
+  const edge = firstNumber(vision, 'image_size') ?? 1024;
+  const side = Math.floor(edge / (firstNumber(vision, 'patch_size') ?? 16));
+  const count = Math.ceil(Math.ceil(side / 2) / 2) ** 2;
+  if (whole.height !== edge || whole.width !== edge)
+    throw new RunError('not_ready', 'preprocessor_config.json: size is not image_size of config.json');
+  if (count !== FEATURES)
+    throw new RunError('not_ready', `config.json: a picture becomes ${count} features, not ${FEATURES}`);
+  const layout = { count, patches: side ** 2 };
+  return {
+    ...{
+      ...token,
+      mostPatches: layout.patches,
+      template: TEMPLATE.replaceAll('<imgpad>', token.placeholder),
+    },
+    layout: () => layout,
+    prepare: (picture) => whole.process(picture).map((values) => () => pixelValues(values(), whole)),
+    expand: () => token.placeholder.repeat(count),
+  };
+}
