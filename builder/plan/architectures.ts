@@ -39,7 +39,7 @@ const ARCHITECTURES: Row[] = [
   [/^(?:Vits|Bark)Model$|ForTextToSpeech$/, 'text-to-speech', 'text-to-audio'],
   [/^(?:Marian|FSMT|M2M100)\w*/, 'translation', 'text2text-generation'],
   [
-    /^(?:M?T5|UMT5|LongT5|Flan|M?Bart|PLBart|BigBirdPegasus|Pegasus|PegasusX|LED|Blenderbot|BlenderbotSmall|X?ProphetNet|SwitchTransformers)For(?:Conditional|Causal)\w*$|^EncoderDecoderModel$/i,
+    /^(?:M?T5|UMT5|LongT5|Flan|M?Bart|PLBart|BigBirdPegasus|Pegasus|PegasusX|LED|Mvp|Blenderbot|BlenderbotSmall|X?ProphetNet|SwitchTransformers)For(?:Conditional|Causal)\w*$|^EncoderDecoderModel$/i,
     'text2text-generation',
     'summarization',
     'translation',

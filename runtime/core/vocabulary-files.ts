@@ -27,7 +27,7 @@ const KINDS: [names: RegExp, vocabulary: Vocabulary][] = [
     /^(Bert|DistilBert|Electra|MobileBert|ConvBert|SqueezeBert|LayoutLM|MPNet)$/,
     { kind: 'wordpiece', files: ['vocab.txt'] },
   ],
-  [/^(GPT2|Roberta|Bart|Longformer|LED)$/, { kind: 'bytes', files: ['vocab.json', 'merges.txt'] }],
+  [/^(GPT2|Roberta|Bart|Longformer|LED|Mvp)$/, { kind: 'bytes', files: ['vocab.json', 'merges.txt'] }],
   [/^M?T5$/, trained('T5', 'spiece.model')],
   [/^XLMRoberta$/, trained('XLMRoberta', FAIRSEQ_MODEL)],
   [/^Camembert$/, trained('Camembert', FAIRSEQ_MODEL)],

@@ -53,10 +53,8 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   pix2struct: { readers: { processor: 'Pix2Struct' } },
   layoutlmv2: { readers: { processor: 'LayoutLMv2' } },
   bridgetower: { readers: { processor: 'BridgeTower' } },
-  led: { readers: { decoderInput: 'shifted' } },
   bigbird_pegasus: { readers: { decoderInput: 'shifted' } },
   ultravox: { usualTask: 'audio-text-to-text', readers: { prompts: { audio: 'ultravox' } } },
-  mvp: { readers: { decoderInput: 'shifted' } },
   plbart: { readers: { decoderInput: 'rotated' } },
   deberta: { readers: debertaReaders },
   ...of(
@@ -74,7 +72,7 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
     ],
     { positions: 'after-padding' },
   ),
-  ...of(['longt5', 'switch_transformers', 'pop2piano', 'funnel'], { positions: 'distance' }),
+  ...of(['pop2piano', 'funnel'], { positions: 'distance' }),
   ...of(['openai-gpt', 'biogpt', 'ctrl', 'xglm', 'imagegpt'], { positions: 'learned' }),
   speecht5: { usualTask: 'text-to-speech', readers: { audio: 'speecht5' } },
 };

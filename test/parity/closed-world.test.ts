@@ -51,6 +51,7 @@ const CONDITIONAL: readonly (readonly [what: RegExp, when: string])[] = [
     'what the server reads',
   ],
   [/^sam2?\..*num_(?:point_embeddings|query_pool_stages)$/, 'prompts of other kinds; stages that are there'],
+  [/^switch_transformers\.num_sparse_(?:en|de)coder_layers$/, 'steps that are left out'],
   [/^swiftformer\.downsamples$/, 'stages of one width'],
   [
     /^(?:(?:aya|cohere2)_vision\.text_config\.logit_scale|paligemma\.text_config\.final_logit_softcapping)$/,

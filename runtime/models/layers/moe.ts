@@ -19,16 +19,18 @@ export interface RouterSize {
   chosen: number;
   /** False where their shares of the softmax stay as they are, and sum up to less than one. */
   normalized?: boolean;
+  /** True where the layer has a bias. */
+  bias?: boolean;
 }
 
-/** The experts that a layer without bias scores best, weighted by their softmax. @param tokens float32 [tokens, width] */
+/** The experts that a layer scores best, weighted by their softmax. @param tokens float32 [tokens, width] */
 export function softmaxChoices(
   g: GraphWriter,
   tokens: Value,
   router: string,
-  { width, experts, chosen, normalized = true }: RouterSize,
+  { width, experts, chosen, normalized = true, bias = false }: RouterSize,
 ): Choices {
-  const scores = linear(g, tokens, router, { from: width, to: experts, bias: false, isExact: true });
+  const scores = linear(g, tokens, router, { from: width, to: experts, bias, isExact: true });
   const likely = g.node('Softmax', [scores], { axis: -1 });
   const [best, which] = g.nodes('TopK', [likely, g.ints([chosen])], {
     ...{ outputs: 2, attributes: { axis: -1 } },

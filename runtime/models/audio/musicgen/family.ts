@@ -10,7 +10,7 @@ import { textInputs } from '../../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { ELEMENTS } from '../../writer/tensors.js';
 import { layers, size } from '../../config-fields.js';
-import { t5Config, t5Model } from '../../text/t5.js';
+import { t5Config, t5Model } from '../../bases/encoder-decoder/t5-model.js';
 import { encodecConfig, encodecSound } from './encodec.js';
 
 const config = z

@@ -27,12 +27,24 @@ export interface BartLike {
   /** float32 [1 or rows, tokens, width] for ids [rows, tokens], at these places (int64 of that shape) or from 0 on. */
   positions(g: GraphWriter, ids: Value, side: Side, places?: Value): Value;
   tie: boolean;
+  /**
+   * The encoder's attention with its output, where it is another one: float32 [rows, tokens, width].
+   * @param read states as a layer attends to them
+   */
+  attendEncoder?(g: GraphWriter, read: Value, of: EncoderLayer): Value;
   /** True where both sides read vectors of tokens, [rows, tokens, width], in place of ids. */
   embedded?: boolean;
   /** False where keys are projected without a bias. */
   keyBias?: boolean;
   /** Of the states that the decoder attends to; `width` if absent. */
   sourceWidth?: number;
+}
+
+export interface EncoderLayer {
+  layer: number;
+  /** Of the layer, as tensors begin. */
+  name: string;
+  inputs: TextInputs;
 }
 
 export type Side = 'encoder' | 'decoder';
@@ -86,23 +98,25 @@ function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; pl
   const rows = of.side === 'encoder' ? model.vocabulary : model.answerVocabulary;
   const looked = () => lookedUp(g, ids, tableName(g, of.side), { rows, width });
   const scaled = (x: Value) => (embedScale === 1 ? x : g.node('Mul', [x, g.scalar(embedScale)]));
-  const tokens = model.embedded ? ids : scaled(looked());
-  const sum = g.node('Add', [tokens, model.positions(g, ids, of.side, of.places)]);
-  if (!model.embeddingNorm) return sum;
-  return layerNorm(g, sum, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });
+  const normed = (x: Value) =>
+    layerNorm(g, x, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });
+  const placed = (x: Value) => g.node('Add', [x, model.positions(g, ids, of.side, of.places)]);
+  const sum = placed(model.embedded ? ids : scaled(looked()));
+  return model.embeddingNorm ? normed(sum) : sum;
 }
 
-function encodeTokens(g: GraphWriter, { ids, padding }: TextInputs, model: BartLike): Value {
-  let x = embed(g, ids, model, { side: 'encoder' });
+function encodeTokens(g: GraphWriter, inputs: TextInputs, model: BartLike): Value {
+  const { width, heads } = model;
+  let x = embed(g, inputs.ids, model, { side: 'encoder' });
   for (let i = 0; i < model.layers.encoder; i++) {
-    const part = partOf(g, `model.encoder.layers.${i}`, model);
-    x = part.around(x, 'self_attn', (read) =>
-      attention(g, part.project(read, 'self_attn'), {
-        heads: model.heads.encoder,
-        width: model.width,
-        padding,
-      }),
-    );
+    const name = `model.encoder.layers.${i}`;
+    const part = partOf(g, name, model);
+    const sizes = { heads: heads.encoder, width, padding: inputs.padding };
+    x = model.attendEncoder
+      ? part.added(x, 'self_attn_layer_norm', (read) =>
+          model.attendEncoder!(g, read, { layer: i, name, inputs }),
+        )
+      : part.around(x, 'self_attn', (read) => attention(g, part.project(read, 'self_attn'), sizes));
     x = part.feedForward(x, model.inner.encoder);
   }
   return finish(g, x, 'encoder', model);
@@ -137,6 +151,8 @@ function partOf(g: GraphWriter, name: string, model: BartLike) {
   const added = (x: Value, norm: string, write: (read: Value) => Value) =>
     normed(g.node('Add', [x, write(normed(x, norm, normsBefore))]), norm, !normsBefore);
   return {
+    /** x + write(x), with the norm where it stands. */
+    added,
     project(x: Value, of: string) {
       const one = (letter: string) =>
         linear(g, x, `${name}.${of}.${letter}_proj`, { ...size, bias: hasBias(letter, model) });

@@ -1,7 +1,7 @@
 import { placesBehindPadding, placesOf } from '../../layers/text-inputs.js';
 import { sinusoids } from '../../layers/sinusoids.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
-import type { BartLike } from './bart-decoder.js';
+import type { BartLike, Side } from './bart-decoder.js';
 
 type Positions = BartLike['positions'];
 
@@ -9,11 +9,20 @@ type Positions = BartLike['positions'];
 const placesIn = (g: GraphWriter, ids: Value, given: Value | undefined): Value =>
   given ?? g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
 
+interface Table {
+  /** Positions, of both sides or of each. */
+  rows: number | Readonly<Record<Side, number>>;
+  width: number;
+  /** Rows before those of positions. */
+  offset: number;
+}
+
 /** A table for each side, which begins with rows that no position has. */
 export const learned =
-  ({ rows, width, offset }: { rows: number; width: number; offset: number }): Positions =>
+  ({ rows, width, offset }: Table): Positions =>
   (g, ids, side, given) => {
-    const table = g.weight(`model.${side}.embed_positions.weight`, [rows + offset, width]);
+    const own = typeof rows === 'number' ? rows : rows[side];
+    const table = g.weight(`model.${side}.embed_positions.weight`, [own + offset, width]);
     const places = placesIn(g, ids, given);
     const lines = offset === 0 ? places : g.node('Add', [places, g.ints([offset], [])]);
     return g.node('Gather', [table, lines]);

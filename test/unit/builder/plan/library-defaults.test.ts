@@ -58,6 +58,7 @@ const DERIVED: readonly (readonly [what: RegExp, from: string])[] = [
   ],
   [/^gpt_neo\.attention_layers$/, 'attention_types'],
   [/\.(?:dense_act_fn|is_gated_act)$/, 'feed_forward_proj'],
+  [/^switch_transformers\.(?:en|de)coder_sparse_step$/, 'layers and how many of them are sparse'],
   [/^modernbert-decoder\.sliding_window$/, 'half of local_attention'],
   [/^ernie4_5_moe\.moe_layer_end_index$/, 'the last layer'],
   [
