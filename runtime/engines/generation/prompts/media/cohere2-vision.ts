@@ -1,8 +1,7 @@
-import { RunError } from '../../../../core/errors.js';
 import { createFittingProcessor } from '../../../processors/image/got-ocr2.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import { tokenText } from '../../../tokenizers/tokenizer-json.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
+import { requireNamedToken } from './named-token.js';
 import { pictureToken } from './picture-token.js';
 import { pixelValues } from './pixel-values.js';
 
@@ -18,7 +17,7 @@ export function createCohere2VisionFamily(files: FamilyFiles): PictureFamily {
   const own = (files.config['vision_config'] ?? {}) as Json;
   const patches = Math.floor(tiles.height / (firstNumber(own, 'patch_size') ?? 16)) ** 2;
   const [before, after, end] = ['boi_token', 'eoi_token', 'img_line_break_token'].map((name) =>
-    named(files.tokenizer.config, name),
+    requireNamedToken(files.tokenizer, name),
   ) as [string, string, string];
   return {
     ...{ ...token, mostPatches: patches },
@@ -27,12 +26,4 @@ export function createCohere2VisionFamily(files: FamilyFiles): PictureFamily {
     expand: ({ count }) =>
       `${before}${`${token.placeholder.repeat(each)}${end}`.repeat(count / each)}${after}`,
   };
-}
-
-/** @throws RunError not_ready where the tokenizer has none: Python's processor fails */
-function named(tokenizer: Json, name: string): string {
-  const own = (tokenizer['extra_special_tokens'] ?? {}) as Json;
-  const found = tokenText(own[name]) || tokenText(tokenizer[name]);
-  if (found) return found;
-  throw new RunError('not_ready', `tokenizer_config.json has no ${name}`);
 }

@@ -2,6 +2,7 @@ import { RunError } from '../../../../core/errors.js';
 import { firstNumber } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { createLlavaFamily } from './llava.js';
+import { namedToken } from './named-token.js';
 
 /** Features of a picture where config.json does not say. */
 const FEATURES = 256;
@@ -11,15 +12,11 @@ const FEATURES = 256;
  * @throws RunError not_ready for settings that cut pictures, and for files without the tokens around pictures
  */
 export function createGemma3Family(files: FamilyFiles): PictureFamily {
-  const { config, processing, tokenizer } = files;
+  const { config, processing } = files;
   if (processing['do_pan_and_scan'])
     throw new RunError('not_ready', 'preprocessor_config.json: do_pan_and_scan is not supported');
   const { placeholder: token, ...family } = createLlavaFamily(files);
-  const [before, after] = ['boi_token_index', 'eoi_token_index'].map((name) => {
-    const found = tokenizer.tokenOf(firstNumber(config, name) ?? -1);
-    if (found !== undefined) return found;
-    throw new RunError('not_ready', `config.json: ${name} names no token`);
-  }) as [string, string];
+  const [before, after] = ['boi', 'eoi'].map((name) => edgeToken(files, name)) as [string, string];
   const count = firstNumber(config, 'mm_tokens_per_image') ?? FEATURES;
   return {
     ...family,
@@ -28,4 +25,12 @@ export function createGemma3Family(files: FamilyFiles): PictureFamily {
     layout: (size) => ({ ...family.layout(size), count }),
     expand: () => `\n\n${before}${token.repeat(count)}${after}\n\n`,
   };
+}
+
+/** The tokenizer names the tokens around pictures, which Python's processor takes; where it does not, config.json does. */
+function edgeToken({ config, tokenizer }: FamilyFiles, name: string): string {
+  const field = `${name}_token_index`;
+  const found = namedToken(tokenizer, `${name}_token`) ?? tokenizer.tokenOf(firstNumber(config, field) ?? -1);
+  if (found !== undefined && tokenizer.idOf(found) !== undefined) return found;
+  throw new RunError('not_ready', `config.json: ${field} names no token`);
 }

@@ -6,9 +6,8 @@ import {
 } from '../../../processors/image/gemma4.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { Tensors } from '../../../sessions/tensors.js';
-import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
-import { tokenText } from '../../../tokenizers/tokenizer-json.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
+import { requireNamedToken } from './named-token.js';
 
 /** The processor's for videos. */
 const CLIP = '<|video|>';
@@ -25,7 +24,7 @@ export function createGemma4Family({ config, processing, tokenizer }: FamilyFile
   const vision = (config['vision_config'] ?? {}) as Json;
   const places = firstNumber(vision, 'position_embedding_size') ?? 10_240;
   const tokenId = firstNumber(config, 'image_token_id') ?? IMAGE_TOKEN;
-  const named = (name: string) => tokenNamed(tokenizer, name);
+  const named = (name: string) => requireNamedToken(tokenizer, name);
   const placeholder = named('image_token');
   if (tokenizer.idOf(placeholder) !== tokenId)
     throw refused(`image_token is ${placeholder}, which config.json has another id for (${tokenId})`);
@@ -69,14 +68,3 @@ function requireSameSizes(config: Json, { patch, factor }: SoftTokenPictures): v
 }
 
 const refused = (what: string): RunError => new RunError('not_ready', `tokenizer_config.json: ${what}`);
-
-/** A token by its name in the tokenizer's settings, of either version. */
-function tokenNamed(tokenizer: TextTokenizer, name: string): string {
-  const { config } = tokenizer;
-  const inner = ['model_specific_special_tokens', 'extra_special_tokens'].map(
-    (field) => ((config[field] ?? {}) as Json)[name],
-  );
-  const found = [config[name], ...inner].map(tokenText).find((text) => text !== '');
-  if (found !== undefined && tokenizer.idOf(found) !== undefined) return found;
-  throw refused(`${name} names no token`);
-}
