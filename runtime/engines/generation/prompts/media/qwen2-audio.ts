@@ -24,6 +24,7 @@ const TEMPLATE = `{%- set sounds = namespace(count=0) -%}
 /** Qwen2-Audio: one window of 30 seconds of each sound, with tokens for what it is long. */
 export function createQwen2AudioFamily(files: FamilyFiles): SoundFamily {
   const token = soundToken(files, '<|AUDIO|>');
+  requireSameToken(files, token.tokenId);
   const extractor = createWhisperExtractor(files.processing);
   const { windowSamples, windowFrames, filters, hop } = extractor;
   // Python's extractor cuts off what is longer than a window.
@@ -50,4 +51,11 @@ export function createQwen2AudioFamily(files: FamilyFiles): SoundFamily {
     },
     expand: ({ count }) => `${BEFORE}${token.placeholder.repeat(count)}${AFTER}`,
   };
+}
+
+/** @throws RunError not_ready where the network reads sounds at another token than the processor writes */
+function requireSameToken({ config }: FamilyFiles, written: number): void {
+  const read = config['audio_token_id'] ?? config['audio_token_index'];
+  if (read === undefined || read === written) return;
+  throw new RunError('not_ready', `config.json: audio_token_index is not the token <|AUDIO|> (${written})`);
 }

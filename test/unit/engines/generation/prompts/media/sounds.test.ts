@@ -81,3 +81,10 @@ test('Qwen2-Audio marks a sound at both ends, and hears none without a pair of s
   expect(expand({ count: 2, patches: 4 })).toBe('<|audio_bos|><sound><sound><|audio_eos|>');
   expect(() => layout(320)).toThrow('too short');
 });
+
+test('Qwen2-Audio reads sounds where its processor writes them', () => {
+  expect(() => createQwen2AudioFamily({ ...files(), config: { audio_token_index: 5 } })).not.toThrow();
+  expect(() => createQwen2AudioFamily({ ...files(), config: { audio_token_index: 6 } })).toThrow(
+    'audio_token_index is not the token <|AUDIO|> (5)',
+  );
+});
