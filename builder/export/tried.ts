@@ -44,6 +44,9 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   cvt: {
     'image-classification': true,
   },
+  'dab-detr': {
+    'object-detection': true,
+  },
   deepseek_v32: {
     'causal-lm': 'its cache holds more than keys and values',
   },
@@ -102,6 +105,9 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   lilt: {
     'sequence-classification': true,
   },
+  lw_detr: {
+    'object-detection': true,
+  },
   markuplm: {
     'sequence-classification': true,
   },
@@ -152,6 +158,9 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   persimmon: {
     'sequence-classification': true,
   },
+  prompt_depth_anything: {
+    'depth-estimation': true,
+  },
   roc_bert: {
     'masked-lm': true,
     'sequence-classification': true,
@@ -181,5 +190,8 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   'xlm-roberta-xl': {
     'masked-lm': true,
     'sequence-classification': true,
+  },
+  zoedepth: {
+    'depth-estimation': true,
   },
 };

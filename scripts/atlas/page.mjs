@@ -43,15 +43,29 @@ const TEXTS = { vocab_size: 1000 };
 /** Whether a recipe takes this type, for all that its class says and a trial showed. */
 function isPlanned(task, type, head) {
   const config = { model_type: type, architectures: [tasks[task][type]], ...TEXTS, text_config: TEXTS };
-  const recipe = findRecipe({ head, config, processing: {} });
+  // Exported graphs read pictures of one size.
+  const recipe = findRecipe({ head, config, processing: { keep_aspect_ratio: false } });
   return typeof recipe === 'object' && trials[task]?.[type]?.result !== 'unplanned';
 }
 
+function isWritten(task, type) {
+  const head = headOf(task, type);
+  return head !== undefined && hasWriter(type, head) && isPrompted(task, type);
+}
+
+/** Tasks of ours that the classes of one of transformers' tasks do, too: it has none for captions any more. */
+const OTHER_TASKS = {
+  'image-text-to-text': ['image-to-text', 'visual-question-answering'],
+  'automatic-speech-recognition': ['audio-text-to-text'],
+};
+
 /** @returns {{kind: keyof typeof KINDS, reason?: string}} */
 export function verdict(task, type) {
+  if (isWritten(task, type)) return { kind: 'written' };
+  const other = OTHER_TASKS[task]?.find((one) => isWritten(one, type));
+  if (other !== undefined) return { kind: 'written', reason: `as ${other}` };
   const head = headOf(task, type);
   if (head === undefined) return { kind: 'none' };
-  if (hasWriter(type, head) && isPrompted(task, type)) return { kind: 'written' };
   const known = verdictOf(type, head);
   if (known.kind === 'exports') return { kind: 'exported' };
   if (known.kind === 'refused') return { kind: 'refused', reason: known.reason };
@@ -103,8 +117,8 @@ const reasonOf = (type, { refused, error }) =>
 function sizesSection(all) {
   const written = new Map();
   for (const { task, found } of all)
-    for (const { type, kind } of found)
-      if (kind === 'written' && !written.has(type))
+    for (const { type, kind, reason } of found)
+      if (kind === 'written' && !reason && !written.has(type))
         written.set(type, { task, said: SIZES[task]?.[type] ?? {} });
   const rows = [...written].sort(([a], [b]) => (a < b ? -1 : 1));
   const served = rows.filter(([, { said }]) => said.bytes !== undefined);

@@ -18,6 +18,8 @@ interface Rules {
   pad?: ImageSize;
   /** Padded to the shortest edge by the longest. */
   padsToSize?: boolean;
+  /** Pictures keep their proportions where settings don't say otherwise. */
+  keepsAspect?: boolean;
   /** Pictures are cut or squashed to the shortest edge. */
   squares?: boolean;
 }
@@ -41,7 +43,7 @@ const RULES: Readonly<Record<string, Rules>> = {
   ...{ Segformer: { size: 512 }, DPT: { size: 384 }, PromptDepthAnything: { size: 384 } },
   ...{
     GLPN: { size: null, multiple: 32, floors: true },
-    ZoeDepth: { size: { height: 384, width: 512 }, multiple: 32 },
+    ZoeDepth: { size: { height: 384, width: 512 }, multiple: 32, keepsAspect: true },
   },
   ...{ DepthPro: { size: 1536 }, EfficientNet: { size: 346 }, TextNet: { size: { shortest_edge: 640 } } },
   ...{ OwlViT: { size: 768 }, Owlv2: { size: 960 }, Sam2: { size: 1024 }, Blip: { size: 384 } },
@@ -105,7 +107,8 @@ function resizedEdges(processing: Json, rules: Rules, picture: ImageSize): Image
   const edges = edgesOf(size);
   const shortest = rules.squares && positive((size as Json)['shortest_edge']);
   if (shortest) return square(shortest);
-  if (edges) return processing['keep_aspect_ratio'] === true ? likeliest(picture, edges) : edges;
+  const keepsAspect = processing['keep_aspect_ratio'] ?? rules.keepsAspect;
+  if (edges) return keepsAspect === true ? likeliest(picture, edges) : edges;
   return ofNamedEdges(picture, (typeof size === 'object' ? size : {}) as Json) ?? square(224);
 }
 

@@ -93,6 +93,28 @@ test.each<[string, Json, Json, ImageSize]>([
     { height: 518, width: 686 },
   ],
   [
+    'ZoeDepth: proportions stay where nothing is said',
+    {},
+    { image_processor_type: 'ZoeDepthImageProcessor' },
+    { height: 384, width: 512 },
+  ],
+  [
+    'ZoeDepth: proportions that need not stay',
+    {},
+    {
+      image_processor_type: 'ZoeDepthImageProcessor',
+      size: { height: 64, width: 64 },
+      keep_aspect_ratio: false,
+    },
+    { height: 64, width: 64 },
+  ],
+  [
+    'ZoeDepth: proportions that stay',
+    {},
+    { image_processor_type: 'ZoeDepthImageProcessor', size: { height: 64, width: 64 } },
+    { height: 64, width: 96 },
+  ],
+  [
     'pictures that keep their size',
     {},
     { image_processor_type: 'GLPNFeatureExtractor' },
