@@ -64,7 +64,7 @@ const ARCHITECTURES: Row[] = [
     'visual-question-answering',
   ],
   [
-    /^(?:\w*Llava|Idefics|PaliGemma|Gemma3|Gemma4For|Llama4For|Mllama|Florence2|Mistral3|AyaVision|Moondream|LightOnOcr|PaddleOCRVL|Lfm2Vl|Glm4vF|Glm46V|GlmOcr|GotOcr2|Cohere2Vision)\w*/,
+    /^(?:\w*Llava|Idefics|PaliGemma|Gemma3|Gemma4For|Llama4For|Mllama|Florence2|Mistral3|AyaVision|Moondream|LightOnOcr|PaddleOCRVL|Lfm2Vl|Glm4vF|Glm46V|GlmOcr|GotOcr2|DeepseekVLForC|Cohere2Vision)\w*/,
     'image-text-to-text',
     'visual-question-answering',
     'image-to-text',

@@ -1,6 +1,7 @@
 import type { AnyFamily } from '../family.js';
 import { ayaVision } from './aya-vision.js';
 import { cohere2Vision } from './cohere2-vision.js';
+import { deepseekVl } from './deepseek-vl.js';
 import { florence2 } from './florence2/family.js';
 import { gemma3Pictures } from './gemma3.js';
 import { gemma4Media } from './gemma4/family.js';
@@ -42,6 +43,7 @@ export const MEDIA: readonly AnyFamily[] = [
   qwen3VlMoe,
   internvl,
   gotOcr2,
+  deepseekVl,
   mistral3,
   lightonOcr,
   paddleocrVl,

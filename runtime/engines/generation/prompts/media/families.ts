@@ -12,6 +12,7 @@ import type {
 import { createLlavaNextFamily, createLlavaNextVideoFamily, createLlavaOnevisionFamily } from './anyres.js';
 import { createAyaVisionFamily } from './aya-vision.js';
 import { createCohere2VisionFamily } from './cohere2-vision.js';
+import { createDeepseekVlFamily } from './deepseek-vl.js';
 import { createGemma3Family } from './gemma3.js';
 import { createGemma4Family } from './gemma4.js';
 import { createGotOcr2Family } from './got-ocr2.js';
@@ -62,6 +63,7 @@ export const PROMPTS: {
     glm4v: createGlm4vFamily,
     internvl: createInternVlFamily,
     'got-ocr2': createGotOcr2Family,
+    'deepseek-vl': createDeepseekVlFamily,
     'lfm2-vl': createLfm2VlFamily,
   },
   audio: {

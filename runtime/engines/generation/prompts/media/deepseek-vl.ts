@@ -1,0 +1,41 @@
+import { RunError } from '../../../../core/errors.js';
+import { createBarredProcessor } from '../../../processors/image/deepseek-vl.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
+import type { FamilyFiles, PictureFamily } from './family.js';
+import { pictureToken } from './picture-token.js';
+import { pixelValues } from './pixel-values.js';
+
+/** Tokens of a picture where processor_config.json does not say. */
+const FEATURES = 576;
+/** Of SigLIP, where config.json does not say. */
+const [EDGE, PATCH] = [224, 16];
+
+/**
+ * DeepSeek-VL: squares, with bars beside pictures that are none.
+ * @throws RunError not_ready for files whose numbers don't fit together: Python fails at each picture
+ */
+export function createDeepseekVlFamily(files: FamilyFiles): PictureFamily {
+  const token = pictureToken(files);
+  const squares = createBarredProcessor(files.processing);
+  const vision = (files.config['vision_config'] ?? {}) as Json;
+  const edge = firstNumber(vision, 'image_size') ?? EDGE;
+  const count = Math.floor(edge / (firstNumber(vision, 'patch_size') ?? PATCH)) ** 2;
+  const written = firstNumber(files.processor, 'num_image_tokens') ?? FEATURES;
+  if (squares.edge !== edge)
+    throw new RunError('not_ready', 'preprocessor_config.json: size is not image_size of config.json');
+  if (written !== count)
+    throw new RunError(
+      'not_ready',
+      `processor_config.json: num_image_tokens is ${written}, and a picture has ${count} features`,
+    );
+  const layout = { count, patches: count };
+  return {
+    ...{ ...token, mostPatches: count },
+    layout: () => layout,
+    prepare(picture) {
+      const values = squares.process(picture);
+      return [() => pixelValues(values, { height: edge, width: edge })];
+    },
+    expand: () => token.placeholder.repeat(count),
+  };
+}

@@ -1,0 +1,64 @@
+import { RunError } from '../../../core/errors.js';
+import type { Picture } from '../../../media/picture.js';
+import { firstNumber, type Json } from '../../repository/model-folder.js';
+import { CLIP, planesOf, readLevels } from './levels.js';
+import { resizerOf } from './resizer.js';
+import type { Edges } from './sizes.js';
+
+/** Makes squares of pictures, with bars at two sides. */
+export interface BarredProcessor {
+  readonly edge: number;
+  /** Values [3, edge, edge]. @throws RunError 422 a picture that Python's processor fails on */
+  process(picture: Picture): Float32Array;
+}
+
+const [EDGE, LEAST, GREY] = [384, 14, 127];
+
+/**
+ * DeepseekVLImageProcessor, from preprocessor_config.json.
+ * @throws RunError not_ready for settings that are not supported
+ */
+export function createBarredProcessor(config: Json): BarredProcessor {
+  const levels = readLevels(config, CLIP);
+  const resizer = resizerOf(config);
+  const size = (config['size'] ?? { height: EDGE, width: EDGE }) as Json;
+  const [edge, width] = [firstNumber(size, 'height'), firstNumber(size, 'width')];
+  const least = firstNumber(config, 'min_size') ?? LEAST;
+  if (edge === undefined || edge !== width || least > edge)
+    throw new RunError('not_ready', 'preprocessor_config.json: size is no square of min_size at least');
+  if (config['do_resize'] === false || config['do_pad'] === false)
+    throw new RunError('not_ready', 'preprocessor_config.json: pictures must be resized and padded');
+  const bars = config['image_mean'] == null ? levels.image_mean.map(() => GREY) : colourOf(levels.image_mean);
+  const fitted = ({ height, width }: Edges): Edges => {
+    const scale = edge / Math.max(height, width);
+    return {
+      height: Math.max(Math.trunc(height * scale), least),
+      width: Math.max(Math.trunc(width * scale), least),
+    };
+  };
+  return {
+    edge,
+    process(given) {
+      const picture = resizer.seen(given);
+      return planesOf(squared(resizer.resize(picture, fitted(picture)), edge, bars), levels);
+    },
+  };
+}
+
+const colourOf = (means: readonly number[]): number[] => means.map((mean) => Math.trunc(mean * 255));
+
+/** A picture in the middle of a square of a colour. @throws RunError 422 where rounding has left it smaller than the square */
+function squared(picture: Picture, edge: number, colour: readonly number[]): Picture {
+  const { height, width, channels } = picture;
+  if (Math.max(height, width) !== edge)
+    throw new RunError('unprocessable', `a picture of these edges does not become ${edge} pixels long`);
+  const [top, left] = [Math.floor((edge - height) / 2), Math.floor((edge - width) / 2)];
+  const data = new Uint8Array(edge * edge * channels);
+  for (let i = 0; i < data.length; i++) data[i] = colour[i % channels]!;
+  for (let y = 0; y < height; y++)
+    data.set(
+      picture.data.subarray(y * width * channels, (y + 1) * width * channels),
+      ((top + y) * edge + left) * channels,
+    );
+  return { data, height: edge, width: edge, channels };
+}
