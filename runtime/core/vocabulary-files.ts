@@ -5,6 +5,8 @@ export interface Vocabulary {
   files: readonly string[];
   /** Class whose tokenizer is made of a trained model, without `Tokenizer`. */
   family?: string;
+  /** Python has its class in Python only: sentencepiece itself cuts texts. */
+  isSlow?: boolean;
 }
 
 /** Whether a file holds a trained model, by its name. */
@@ -20,6 +22,10 @@ const trained = (family: string, ...files: string[]): Vocabulary => ({
   files,
   family,
 });
+const slow = (family: string, ...files: string[]): Vocabulary => ({
+  ...trained(family, ...files),
+  isSlow: true,
+});
 const FAIRSEQ_MODEL = 'sentencepiece.bpe.model';
 
 const KINDS: [names: RegExp, vocabulary: Vocabulary][] = [
@@ -34,8 +40,9 @@ const KINDS: [names: RegExp, vocabulary: Vocabulary][] = [
   [/^MBart$/, trained('MBart', FAIRSEQ_MODEL)],
   [/^MBart50$/, trained('MBart50', FAIRSEQ_MODEL)],
   [/^Nllb$/, trained('Nllb', FAIRSEQ_MODEL)],
-  [/^M2M100$/, trained('M2M100', FAIRSEQ_MODEL, 'vocab.json')],
-  [/^Marian$/, trained('Marian', 'source.spm', 'target.spm', 'vocab.json')],
+  [/^M2M100$/, slow('M2M100', FAIRSEQ_MODEL, 'vocab.json')],
+  [/^Marian$/, slow('Marian', 'source.spm', 'target.spm', 'vocab.json')],
+  [/^PLBart$/, slow('PLBart', FAIRSEQ_MODEL)],
   [/^Albert$/, trained('Albert', 'spiece.model')],
   [/^DebertaV2$/, trained('DebertaV2', 'spm.model')],
   [/^Pegasus$/, trained('Pegasus', 'spiece.model')],

@@ -39,6 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   MobileBert: 'mobilebert',
   Mvp: 'mvp',
   Nllb: 'nllb-moe',
+  PLBart: 'plbart',
   Pegasus: 'bigbird_pegasus pegasus',
   Qwen2: 'qwen2 qwen2_moe qwen3 qwen3_moe',
   RemBert: 'rembert',

@@ -55,7 +55,6 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   bridgetower: { readers: { processor: 'BridgeTower' } },
   bigbird_pegasus: { readers: { decoderInput: 'shifted' } },
   ultravox: { usualTask: 'audio-text-to-text', readers: { prompts: { audio: 'ultravox' } } },
-  plbart: { readers: { decoderInput: 'rotated' } },
   deberta: { readers: debertaReaders },
   ...of(
     [

@@ -48,6 +48,7 @@ import { marian } from './text/marian.js';
 import { mbart } from './text/mbart.js';
 import { mvp } from './text/mvp.js';
 import { pegasus } from './text/pegasus.js';
+import { plbart } from './text/plbart.js';
 import { switchTransformers } from './text/switch-transformers.js';
 import { mt5, t5, umt5 } from './text/t5.js';
 import { SOUNDS } from './audio/recognition.js';
@@ -61,7 +62,7 @@ export const FAMILIES: readonly AnyFamily[] = [
   ...[mobilebert, squeezebert, longformer, roformer, convbert, xlnet, eurobert, nomicBert, gte, newGte],
   jinaEmbeddingsV3,
   ...LLAMA_LIKE,
-  ...[mvp, led, longt5, switchTransformers],
+  ...[mvp, plbart, led, longt5, switchTransformers],
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
   ...[bloom, mpt, mamba2, nemotronH, modernbertDecoder],
   ...[gpt2, gptBigcode, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],

@@ -80,7 +80,7 @@ const FAMILIES: [names: RegExp, family: TokenizerFamily][] = [
     /^(Roberta|Bart|Longformer|LED|LayoutLMv3|Blenderbot|Mvp)$/,
     { trims: true, config: { ...ROBERTA, ...ONE_SEGMENT } },
   ],
-  [/^(XLMRoberta|Camembert|MBart|MBart50|Barthez|Nllb)$/, { config: { ...ROBERTA, ...ONE_SEGMENT } }],
+  [/^(XLMRoberta|Camembert|MBart|MBart50|Barthez|Nllb|PLBart)$/, { config: { ...ROBERTA, ...ONE_SEGMENT } }],
   [/^(Albert|RemBert|FNet)$/, { config: ALBERT }],
   [/^BigBird$/, { config: { ...ALBERT, ...ONE_SEGMENT, bos_token: '<s>', eos_token: '</s>' } }],
   [/^Deberta(V2)?$/, { config: { ...ALBERT, unk_token: '[UNK]', pad_token: '[PAD]' } }],

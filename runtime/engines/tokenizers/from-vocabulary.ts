@@ -66,19 +66,19 @@ async function trainedTokenizer(dir: string, given: TrainedSettings): Promise<Ma
   const written = config['added_tokens_decoder'] === undefined ? withSpecials(config, specialTokens) : config;
   const settings = { ...defaults, ...written };
   const request = { model, family: vocabulary.family!, settings, written, addedTokens };
-  const made = vocabulary.files.includes('vocab.json')
+  const made = vocabulary.isSlow
     ? slowTokenizer({ ...request, ...(await listBeside(dir, vocabulary)) })
     : convertModel(request);
   return { ...made, specialTokens: undefined, complete: true };
 }
 
-/** The ids of pieces, and the model that reads what was written, where there are two. */
+/** The ids of pieces where they are not those of the model, and the model that reads what was written, where there are two. */
 async function listBeside(
   dir: string,
   { files }: Vocabulary,
 ): Promise<Pick<SlowRequest, 'vocab' | 'target'>> {
   const target = files.find((name) => name === 'target.spm');
-  const vocab = await readJson<Record<string, number>>(dir, 'vocab.json');
+  const vocab = files.includes('vocab.json') ? await readJson<Record<string, number>>(dir, 'vocab.json') : {};
   return { vocab, target: target === undefined ? undefined : await readModelFile(dir, target) };
 }
 

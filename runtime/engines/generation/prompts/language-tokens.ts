@@ -14,8 +14,8 @@ export interface SurroundingTokens {
 export interface LanguageTokens {
   /** Codes as requests spell them. */
   codes: string[];
-  /** The language of a text where the request names none. */
-  defaultCode: string;
+  /** The language of a text where the request names none; undefined: as the tokenizer frames it. */
+  defaultCode: string | undefined;
   /** @throws RunError 422 for a language that the model doesn't have */
   surroundingsOf(code: string, parameter?: keyof TranslationOptions): SurroundingTokens;
   /** @throws RunError 422 for a language that the model doesn't have */
@@ -26,7 +26,8 @@ interface LanguageFamily {
   tokens: RegExp;
   codeOf?(token: string): string;
   tokenOf?(code: string): string;
-  defaultCode: string;
+  /** Undefined where the tokenizer's own frame has it. */
+  defaultCode: string | undefined;
   /** True: the language comes first; false: after the end token. */
   languageFirst(config: Json): boolean;
 }
@@ -50,6 +51,13 @@ const FAMILIES: Record<string, LanguageFamily> = {
     defaultCode: 'en',
     languageFirst: () => true,
   },
+  PLBart: {
+    tokens: /^__(?:java|python|en_XX|javascript|php|ruby|go)__$/,
+    codeOf: (token) => token.slice(2, -2),
+    tokenOf: (code) => `__${code}__`,
+    defaultCode: undefined,
+    languageFirst: () => false,
+  },
 };
 
 /** The languages of a tokenizer that has them as tokens; undefined for others. */
@@ -68,7 +76,7 @@ export function languageTokensOf(tokenizer: TokenizerFacts, config: Json): Langu
   return {
     codes,
     idOf,
-    defaultCode: String(tokenizer.config['src_lang'] ?? family.defaultCode),
+    defaultCode: family.defaultCode && String(tokenizer.config['src_lang'] ?? family.defaultCode),
     surroundingsOf(code, parameter) {
       const language = idOf(code, parameter);
       const ends = end === undefined ? [] : [end];

@@ -25,7 +25,8 @@ export function createSourceReader(input: SourceInput): SourceReader {
   const prefixOf = (taskParams: Json) => String(taskParams['prefix'] ?? config['prefix'] ?? '');
   if (task !== 'translation') {
     const taskParams = taskSpecificParams(config)[task] ?? {};
-    const around = languages?.surroundingsOf(languages.defaultCode);
+    const code = languages?.defaultCode;
+    const around = code === undefined ? undefined : languages?.surroundingsOf(code);
     return async (text, _, signal) => ({
       taskParams,
       tokens: await encode(prefixOf(taskParams) + text, signal, around),

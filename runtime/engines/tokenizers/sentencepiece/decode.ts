@@ -3,6 +3,7 @@ import { PIECE, type SentencePieceModel } from './model-file.js';
 
 /** Tokens to text as transformers' Python classes do: special tokens as they stand, runs between them by sentencepiece. */
 export function slowDecoder(config: Component): (tokens: string[]) => string[] {
+  if (config['joins'] === true) return (tokens) => [tokens.join('').replaceAll('▁', ' ').trim()];
   const specials = new Set(config['specials'] as string[]);
   const decode = createPieceDecoder(config['trained'] as SentencePieceModel);
   const behind = config['blankBehindSpecials'] === true ? ' ' : '';

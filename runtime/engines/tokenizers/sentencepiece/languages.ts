@@ -41,3 +41,7 @@ export const M2M100_LANGUAGES = codes(`
 export const WMT21_LANGUAGES = codes(`
   en ha is ja cs ru zh de
 `);
+
+export const PLBART_BASE = codes(`__java__ __python__ __en_XX__`);
+
+export const PLBART_MULTI = [...PLBART_BASE, ...codes(`__javascript__ __php__ __ruby__ __go__`)];

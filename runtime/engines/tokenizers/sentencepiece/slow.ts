@@ -3,12 +3,12 @@ import type { Json } from '../../repository/model-folder.js';
 import { tokenText } from '../tokenizer-json.js';
 import { addedRows } from './added-rows.js';
 import type { Converted, ConvertRequest } from './convert.js';
-import { M2M100_LANGUAGES, WMT21_LANGUAGES } from './languages.js';
+import { M2M100_LANGUAGES, PLBART_BASE, PLBART_MULTI, WMT21_LANGUAGES } from './languages.js';
 import type { SentencePieceModel } from './model-file.js';
 import { around, template } from './template.js';
 
 export interface SlowRequest extends ConvertRequest {
-  /** vocab.json: ids of pieces, which are not those of the model. */
+  /** vocab.json: ids of pieces, which are not those of the model; empty where a class counts them. */
   vocab: Record<string, number>;
   /** Reads what was written, where that is another model. */
   target?: SentencePieceModel | undefined;
@@ -22,9 +22,10 @@ export function slowTokenizer(request: SlowRequest): Converted {
   const { settings, written, addedTokens, model, target = model } = request;
   if (settings['separate_vocabs'] === true)
     throw new RunError('not_ready', 'tokenizer_config.json: separate_vocabs is not supported');
-  const { vocab, frame } = FAMILIES[request.family]!(request);
+  const { vocab, frame, languages = [] } = FAMILIES[request.family]!(request);
   const ids = new Map(Object.entries(vocab));
-  const further = (settings['additional_special_tokens'] ?? []) as unknown[];
+  const given = (settings['additional_special_tokens'] ?? []) as unknown[];
+  const further = [...languages, ...given.filter((token) => !languages.includes(tokenText(token)))];
   const flags = {};
   const added = addedRows({
     ...{ pieces: [], specialPieces: new Set<string>(), flags, ids, settings, written, addedTokens, further },
@@ -44,6 +45,7 @@ export function slowTokenizer(request: SlowRequest): Converted {
           specials: added.filter(({ special }) => special).map(({ content }) => content),
         },
         blankBehindSpecials: request.family === 'Marian',
+        joins: request.family === 'PLBart',
       },
       // Marian's target language stands in front of the text, as `>>fra<<`.
       model: {
@@ -60,10 +62,28 @@ export function slowTokenizer(request: SlowRequest): Converted {
 interface SlowFamily {
   vocab: Record<string, number>;
   frame: readonly [single: string, pair: string];
+  /** Special tokens that the class has by itself. */
+  languages?: readonly string[];
 }
 
 const FAMILIES: Record<string, (request: SlowRequest) => SlowFamily> = {
   Marian: ({ vocab, settings }) => ({ vocab, frame: around([], [tokenText(settings['eos_token'])]) }),
+  PLBart({ model, settings }) {
+    const { language_codes: name = 'base', src_lang: from } = settings;
+    if (name !== 'base' && name !== 'multi') throw unknownCodes(name);
+    const languages = name === 'base' ? PLBART_BASE : PLBART_MULTI;
+    const specials = ['<s>', '<pad>', '</s>', '<unk>'];
+    const pieces = model.pieces.slice(3).map(({ text }) => text);
+    const rows = [...specials, ...pieces, ...languages, ...(name === 'base' ? ['<mask>'] : [])];
+    const ids = rows.map((text, id) => [text, id] as const).toReversed();
+    const language = from ?? (name === 'multi' ? 'en_XX' : undefined);
+    const last = language === undefined ? [] : [plbartToken(String(language))];
+    return {
+      vocab: Object.fromEntries(ids),
+      frame: around([], [tokenText(settings['eos_token']), ...last]),
+      languages,
+    };
+  },
   M2M100({ vocab, settings }) {
     const codes = languagesOf(settings);
     const first = Object.keys(vocab).length;
@@ -79,5 +99,10 @@ const FAMILIES: Record<string, (request: SlowRequest) => SlowFamily> = {
 function languagesOf({ language_codes: name = 'm2m100' }: Json): readonly string[] {
   if (name === 'm2m100') return M2M100_LANGUAGES;
   if (name === 'wmt21') return WMT21_LANGUAGES;
-  throw new RunError('not_ready', `tokenizer_config.json: language_codes ${String(name)} are not known`);
+  throw unknownCodes(name);
 }
+
+const unknownCodes = (name: unknown): RunError =>
+  new RunError('not_ready', `tokenizer_config.json: language_codes ${String(name)} are not known`);
+
+const plbartToken = (code: string): string => (code.startsWith('__') ? code : `__${code}__`);

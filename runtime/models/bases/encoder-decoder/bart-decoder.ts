@@ -27,6 +27,8 @@ export interface BartLike {
   /** float32 [1 or rows, tokens, width] for ids [rows, tokens], at these places (int64 of that shape) or from 0 on. */
   positions(g: GraphWriter, ids: Value, side: Side, places?: Value): Value;
   tie: boolean;
+  /** Each side has a table of its own, and none is shared. */
+  ownTables?: boolean;
   /**
    * The encoder's attention with its output, where it is another one: float32 [rows, tokens, width].
    * @param read states as a layer attends to them
@@ -96,7 +98,8 @@ export function tableName(g: GraphWriter, side: Side): string {
 function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; places?: Value }): Value {
   const { width, embedScale } = model;
   const rows = of.side === 'encoder' ? model.vocabulary : model.answerVocabulary;
-  const looked = () => lookedUp(g, ids, tableName(g, of.side), { rows, width });
+  const table = model.ownTables ? `model.${of.side}.embed_tokens.weight` : tableName(g, of.side);
+  const looked = () => lookedUp(g, ids, table, { rows, width });
   const scaled = (x: Value) => (embedScale === 1 ? x : g.node('Mul', [x, g.scalar(embedScale)]));
   const normed = (x: Value) =>
     layerNorm(g, x, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });
