@@ -59,12 +59,14 @@ const CLASSES = new Map(
 
 /**
  * Python's class of a tokenizer, less `Tokenizer` or `TokenizerFast`: as the files name it, else by the model's type. Empty where
- * neither says it.
+ * neither says it. Version 5 takes SigLIP 2's own class whatever its files say (MODELS_WITH_INCORRECT_HUB_TOKENIZER_CLASS), here where
+ * they are of that version.
  * @param settings tokenizer_config.json
  * @param config config.json
  */
 export function tokenizerClassOf(settings: Json | undefined, config: Json | undefined): string {
   const written = settings?.['tokenizer_class'] ?? config?.['tokenizer_class'];
+  if (written === 'TokenizersBackend' && config?.['model_type'] === 'siglip2') return 'Siglip2';
   if (typeof written === 'string' && written !== '') return written.replace(/Tokenizer(Fast)?$/, '');
   return CLASSES.get(String(config?.['model_type'])) ?? '';
 }

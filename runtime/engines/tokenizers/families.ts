@@ -8,6 +8,8 @@ export interface TokenizerFamily {
   bert?: 'letters' | 'all';
   /** The class builds its post-processor from add_bos_token (this default) and add_eos_token (false). */
   frame?: { bos: boolean };
+  /** The class has texts in lower case, whatever tokenizer.json says. */
+  lowers?: boolean;
   /** The class sets whether blanks count in offsets itself. */
   trims?: boolean;
   /** Score that marks pieces of tokenizer.json which the class's own model of the text doesn't have. */
@@ -86,6 +88,7 @@ const FAMILIES: [names: RegExp, family: TokenizerFamily][] = [
   [/^Deberta(V2)?$/, { config: { ...ALBERT, unk_token: '[UNK]', pad_token: '[PAD]' } }],
   [/^XLNet$/, { config: { ...XLNET, padding_side: 'left', pad_token_type_id: 3 } }],
   [/^(Code)?Llama$/, { frame: { bos: true }, config: LLAMA }],
+  [/^Siglip2$/, { lowers: true, config: GEMMA }],
   [/^Gemma$/, { frame: { bos: true }, config: GEMMA }],
   [/^Cohere$/, { frame: { bos: true }, config: COHERE }],
   [/^GPTNeoX$/, { frame: { bos: false }, config: GPT }],

@@ -23,7 +23,7 @@ export function applyPythonLoading(files: TokenizerFiles): { json: TokenizerJson
       ...files.json,
       model: { ...files.json.model, foreign_score: family.foreignScore },
       added_tokens: added,
-      normalizer: bertNormalizer(files.json.normalizer, family, config),
+      normalizer: lowered(bertNormalizer(files.json.normalizer, family, config), family),
       pre_tokenizer: withPrefixSpace(files.json.pre_tokenizer, config),
       post_processor: family.frame
         ? bosEosTemplate(family.frame, config, added)
@@ -54,6 +54,11 @@ function bertNormalizer(
     strip_accents: config['strip_accents'] ?? null,
     ...(bert === 'all' ? { handle_chinese_chars: config['tokenize_chinese_chars'] ?? true } : {}),
   };
+}
+
+function lowered(normalizer: Component | null, { lowers }: TokenizerFamily): Component | null {
+  if (!lowers || !normalizer) return normalizer;
+  return { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, normalizer] };
 }
 
 /** Where the configuration says null, what tokenizer.json says stands. */
