@@ -1,3 +1,5 @@
+import { transformersMajor } from './version.js';
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** Types of models by the class that transformers' AutoTokenizer takes for them (TOKENIZER_MAPPING_NAMES), less `Tokenizer`. */
@@ -53,20 +55,37 @@ const TYPES: Readonly<Record<string, string>> = {
   XLNet: 'xlnet',
 };
 
+/** Types whose own class version 5 takes whatever their files say (MODELS_WITH_INCORRECT_HUB_TOKENIZER_CLASS, where it has one). */
+const OVER_FILES = new Map([
+  ['qwen2', 'Qwen2'],
+  ...['qwen3_5', 'qwen3_5_moe', 'qwen3_5_moe_text'].map((type) => [type, 'Qwen3_5'] as const),
+  ['siglip2', 'Siglip2'],
+]);
+
+/**
+ * Whether transformers 5 wrote the files of a tokenizer.
+ * @param settings tokenizer_config.json
+ * @param config config.json
+ */
+export const isSavedByVersion5 = (settings: Json | undefined, config: Json | undefined): boolean =>
+  settings?.['tokenizer_class'] === 'TokenizersBackend' || (transformersMajor(config ?? {}) ?? 0) >= 5;
+
 const CLASSES = new Map(
   Object.entries(TYPES).flatMap(([name, types]) => types.split(' ').map((type) => [type, name] as const)),
 );
 
 /**
  * Python's class of a tokenizer, less `Tokenizer` or `TokenizerFast`: as the files name it, else by the model's type. Empty where
- * neither says it. Version 5 takes SigLIP 2's own class whatever its files say (MODELS_WITH_INCORRECT_HUB_TOKENIZER_CLASS), here where
- * they are of that version.
+ * neither says it. In files of version 5 the type goes first where version 5 has it so.
  * @param settings tokenizer_config.json
  * @param config config.json
  */
 export function tokenizerClassOf(settings: Json | undefined, config: Json | undefined): string {
   const written = settings?.['tokenizer_class'] ?? config?.['tokenizer_class'];
-  if (written === 'TokenizersBackend' && config?.['model_type'] === 'siglip2') return 'Siglip2';
+  if (isSavedByVersion5(settings, config)) {
+    const own = OVER_FILES.get(String(config?.['model_type']));
+    if (own !== undefined) return own;
+  }
   if (typeof written === 'string' && written !== '') return written.replace(/Tokenizer(Fast)?$/, '');
   return CLASSES.get(String(config?.['model_type'])) ?? '';
 }

@@ -8,6 +8,8 @@ export interface TokenizerFamily {
   bert?: 'letters' | 'all';
   /** The class builds its post-processor from add_bos_token (this default) and add_eos_token (false). */
   frame?: { bos: boolean };
+  /** Pattern of the pieces that byte pairs are found in: the class's own in files of version 5, whatever tokenizer.json says. */
+  pieces?: string;
   /** The class has texts in lower case, whatever tokenizer.json says. */
   lowers?: boolean;
   /** The class sets whether blanks count in offsets itself. */
@@ -49,6 +51,10 @@ const QWEN = {
   ...{ unk_token: '<|endoftext|>', eos_token: '<|endoftext|>', pad_token: '<|endoftext|>' },
   ...ONE_SEGMENT,
 };
+const QWEN_PIECES =
+  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+const QWEN_PIECES_WITH_MARKS =
+  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 const BLOOM = {
   ...{ bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' },
   ...ONE_SEGMENT,
@@ -93,7 +99,8 @@ const FAMILIES: [names: RegExp, family: TokenizerFamily][] = [
   [/^Cohere$/, { frame: { bos: true }, config: COHERE }],
   [/^GPTNeoX$/, { frame: { bos: false }, config: GPT }],
   [/^(GPT2|CodeGen|Whisper)$/, { config: GPT }],
-  [/^Qwen2$/, { config: QWEN }],
+  [/^Qwen2$/, { pieces: QWEN_PIECES, config: QWEN }],
+  [/^Qwen3_5$/, { pieces: QWEN_PIECES_WITH_MARKS, config: QWEN }],
   [/^(T5|MT5)$/, { config: T5 }],
   [/^M2M100$/, { config: M2M }],
   [/^Pegasus$/, { config: PEGASUS }],

@@ -1,4 +1,5 @@
 import type { Json } from '../repository/model-folder.js';
+import { isSavedByVersion5 } from '../../hub-config/tokenizer-class.js';
 import { type TokenizerFamily, tokenizerFamily } from './families.js';
 import {
   type AddedToken,
@@ -16,20 +17,33 @@ import {
 export function applyPythonLoading(files: TokenizerFiles): { json: TokenizerJson; config: Json } {
   const family = tokenizerFamily(files);
   const config = { ...padToken(files.json), ...family.config, ...files.config, ...legacyTokens(files) };
+  const json = withPieces(files, family);
   const added = files.complete ? files.json.added_tokens : addedTokens(files.json, config);
   return {
     config,
     json: {
-      ...files.json,
+      ...json,
       model: { ...files.json.model, foreign_score: family.foreignScore },
       added_tokens: added,
-      normalizer: lowered(bertNormalizer(files.json.normalizer, family, config), family),
-      pre_tokenizer: withPrefixSpace(files.json.pre_tokenizer, config),
+      normalizer: lowered(bertNormalizer(json.normalizer, family, config), family),
+      pre_tokenizer: withPrefixSpace(json.pre_tokenizer, config),
       post_processor: family.frame
         ? bosEosTemplate(family.frame, config, added)
         : withTrims(files.json.post_processor, family, config),
     },
   };
+}
+
+/** Byte pairs that were written by version 5: its class sets how texts are normalised and cut. */
+function withPieces({ json, config, model }: TokenizerFiles, { pieces }: TokenizerFamily): TokenizerJson {
+  if (pieces === undefined || json.model.type !== 'BPE' || !isSavedByVersion5(config, model)) return json;
+  const split = { type: 'Split', pattern: { Regex: pieces }, behavior: 'Isolated', invert: false };
+  const bytes = {
+    ...{ type: 'ByteLevel', add_prefix_space: config['add_prefix_space'] === true },
+    ...{ trim_offsets: true, use_regex: false },
+  };
+  const pre_tokenizer = { type: 'Sequence', pretokenizers: [split, bytes] };
+  return { ...json, normalizer: { type: 'NFC' }, pre_tokenizer, decoder: bytes };
 }
 
 /** The padding token that tokenizer.json pads with, where neither class nor configuration names one. */
