@@ -1,5 +1,6 @@
 import { tokenizerClassOf } from '../../hub-config/tokenizer-class.js';
 import type { Json } from '../repository/model-folder.js';
+import { tiktokenPieces } from '../../core/byte-pair-pieces.js';
 import type { TokenizerFiles } from './tokenizer-json.js';
 
 /** What one of transformers' tokenizer classes knows by itself. */
@@ -51,10 +52,7 @@ const QWEN = {
   ...{ unk_token: '<|endoftext|>', eos_token: '<|endoftext|>', pad_token: '<|endoftext|>' },
   ...ONE_SEGMENT,
 };
-const QWEN_PIECES =
-  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-const QWEN_PIECES_WITH_MARKS =
-  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+const ONE_DIGIT = String.raw`\p{N}`;
 const BLOOM = {
   ...{ bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' },
   ...ONE_SEGMENT,
@@ -99,8 +97,8 @@ const FAMILIES: [names: RegExp, family: TokenizerFamily][] = [
   [/^Cohere$/, { frame: { bos: true }, config: COHERE }],
   [/^GPTNeoX$/, { frame: { bos: false }, config: GPT }],
   [/^(GPT2|CodeGen|Whisper)$/, { config: GPT }],
-  [/^Qwen2$/, { pieces: QWEN_PIECES, config: QWEN }],
-  [/^Qwen3_5$/, { pieces: QWEN_PIECES_WITH_MARKS, config: QWEN }],
+  [/^Qwen2$/, { pieces: tiktokenPieces({ digits: ONE_DIGIT }), config: QWEN }],
+  [/^Qwen3_5$/, { pieces: tiktokenPieces({ digits: ONE_DIGIT, marks: true }), config: QWEN }],
   [/^(T5|MT5)$/, { config: T5 }],
   [/^M2M100$/, { config: M2M }],
   [/^Pegasus$/, { config: PEGASUS }],

@@ -19,13 +19,14 @@ export function applyPythonLoading(files: TokenizerFiles): { json: TokenizerJson
   const config = { ...padToken(files.json), ...family.config, ...files.config, ...legacyTokens(files) };
   const json = withPieces(files, family);
   const added = files.complete ? files.json.added_tokens : addedTokens(files.json, config);
+  const normalizer = bertNormalizer(json.normalizer, family, config);
   return {
     config,
     json: {
       ...json,
       model: { ...files.json.model, foreign_score: family.foreignScore },
       added_tokens: added,
-      normalizer: lowered(bertNormalizer(json.normalizer, family, config), family),
+      normalizer: files.lowerCase || family.lowers ? lowerCased(normalizer) : normalizer,
       pre_tokenizer: withPrefixSpace(json.pre_tokenizer, config),
       post_processor: family.frame
         ? bosEosTemplate(family.frame, config, added)
@@ -70,9 +71,12 @@ function bertNormalizer(
   };
 }
 
-function lowered(normalizer: Component | null, { lowers }: TokenizerFamily): Component | null {
-  if (!lowers || !normalizer) return normalizer;
-  return { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, normalizer] };
+/** Texts in lower case before all else, where a normalizer doesn't have them so already. */
+function lowerCased(normalizer: Component | null): Component {
+  const steps = normalizer?.type === 'Sequence' ? (normalizer['normalizers'] as Component[]) : [normalizer];
+  const given = steps.filter((step) => step !== null);
+  if (normalizer && given.some((step) => step.type === 'Lowercase')) return normalizer;
+  return { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, ...given] };
 }
 
 /** Where the configuration says null, what tokenizer.json says stands. */

@@ -23,7 +23,7 @@ import {
 import { createTokenize, type Tokenize, type TokenizedText } from './tokenize.js';
 import { createTokenModel } from './token-model.js';
 import { trimsOf } from './trim-offsets.js';
-import type { Component, TokenizerJson } from './tokenizer-json.js';
+import type { TokenizerJson } from './tokenizer-json.js';
 import { createVocabulary, type Vocabulary } from './vocabulary.js';
 
 export type { Encoding, EncodingOptions, OffsetEncoding } from './encoding.js';
@@ -88,19 +88,9 @@ export async function loadTokenizer(
   return createTokenizer({ ...settings, ...made, lowerCase });
 }
 
-/** As sentence-transformers' do_lower_case does to a tokenizer that doesn't lower-case already. */
-function lowerCased(json: TokenizerJson): TokenizerJson {
-  const { normalizer } = json;
-  const steps = normalizer?.type === 'Sequence' ? (normalizer['normalizers'] as Component[]) : [normalizer];
-  const given = steps.filter((step) => step !== null);
-  if (given.some((step) => step.type === 'Lowercase')) return json;
-  return { ...json, normalizer: { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, ...given] } };
-}
-
 /** @throws RunError `not_ready` for a component of tokenizer.json that we can't compute */
 export function createTokenizer(files: TokenizerFiles): TextTokenizer {
-  const { json: loaded, config } = applyPythonLoading(files);
-  const json = files.lowerCase ? lowerCased(loaded) : loaded;
+  const { json, config } = applyPythonLoading(files);
   const model = createTokenModel(json.model);
   const tokenize = createTokenize({ json, model, splitSpecial: config['split_special_tokens'] === true });
   const layouts = segmented(encodingTemplates(json.post_processor), config);

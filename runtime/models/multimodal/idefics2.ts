@@ -134,7 +134,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   g.output('image_features', features, 'float32', ['rows', 'features', text.width]);
 }
 
-/** Pictures of any form, of which learnt vectors take a few features, before Mistral. modeling_idefics2.py */
+/** Pictures of any form, of which learned vectors take a few features, before Mistral. modeling_idefics2.py */
 export const idefics2 = defineFamily({
   modelTypes: ['idefics2'],
   readers: { prompts: { image: 'idefics2' } },

@@ -32,7 +32,7 @@ export function learnMerges(texts: readonly string[], count: number): LearnedPai
 }
 
 /** The character of each byte. */
-function alphabet(): string[] {
+export function alphabet(): string[] {
   const printable = (byte: number) =>
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
   let next = 0x100;

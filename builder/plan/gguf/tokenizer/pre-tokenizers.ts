@@ -1,3 +1,4 @@
+import { CONTRACTIONS, tiktokenPieces } from '../../../../runtime/core/byte-pair-pieces.js';
 import type { Json } from '../facts.js';
 
 /** How a text is cut before its pairs of bytes are merged, as tokenizer.json has it. */
@@ -30,12 +31,6 @@ const by = (...patterns: string[]): PreTokenizer => ({
   pre: sequence(...patterns.map(split), bytes(false)),
 });
 
-const CONTRACTIONS = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)`;
-const REST = String.raw` ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
-/** Of Tiktoken's vocabularies, with so many digits in a word. */
-const tiktoken = (digits: string): string =>
-  String.raw`${CONTRACTIONS}|[^\r\n\p{L}\p{N}]?\p{L}+|${digits}|${REST}`;
-
 const MARKED = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`;
 const SMALL = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`;
 /** Words by capital and small letters. */
@@ -47,9 +42,16 @@ const digits: PreTokenizer = {
   ...usual,
   pre: sequence({ type: 'Digits', individual_digits: true }, bytes(true)),
 };
-const llama3: PreTokenizer = { ...by(tiktoken(String.raw`\p{N}{1,3}`)), ignoreMerges: true, addBos: true };
-const qwen2: PreTokenizer = { ...by(tiktoken(String.raw`\p{N}`)), normalizer: { type: 'NFC' } };
-const tiktoken100: PreTokenizer = by(tiktoken(String.raw`\p{N}{1,3}`));
+const llama3: PreTokenizer = {
+  ...by(tiktokenPieces({ digits: String.raw`\p{N}{1,3}` })),
+  ignoreMerges: true,
+  addBos: true,
+};
+const qwen2: PreTokenizer = {
+  ...by(tiktokenPieces({ digits: String.raw`\p{N}` })),
+  normalizer: { type: 'NFC' },
+};
+const tiktoken100: PreTokenizer = by(tiktokenPieces({ digits: String.raw`\p{N}{1,3}` }));
 
 /** By `tokenizer.ggml.pre`: those whose tokenizer.json is known. */
 export const PRE_TOKENIZERS: Readonly<Record<string, PreTokenizer>> = {

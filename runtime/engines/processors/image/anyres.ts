@@ -4,6 +4,7 @@ import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { asPythonSees, edgesAsPythonSees } from './image-processor.js';
 import { CLIP, planesOf, readLevels } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
+import { centredOn, cutOut } from './regions.js';
 import type { Edges } from './sizes.js';
 
 /** Cuts pictures into squares of the best of several sizes, behind the whole picture as one square. */
@@ -51,18 +52,14 @@ export function createAnyresProcessor(config: Json, usual: AnyresDefaults): Anyr
     process(given) {
       const picture = asPythonSees(given);
       const best = bestSize(picture, sizes);
-      const fitted = centred(to(picture, fittedInto(picture, best)), { height: best[0], width: best[1] });
-      return [to(picture, square), ...cut(fitted, edge)].map(planes);
+      const fitted = centredOn(to(picture, fittedInto(picture, best)), { height: best[0], width: best[1] });
+      return [to(picture, square), ...squaresOf(fitted, edge)].map(planes);
     },
     square(given) {
       const picture = asPythonSees(given);
       const longest = Math.max(picture.width, picture.height);
       const bars = levels.image_mean.map((mean) => Math.trunc(mean * 255));
-      const whole = placed(picture, {
-        ...{ height: longest, width: longest, colour: bars },
-        top: Math.floor((longest - picture.height) / 2),
-        left: Math.floor((longest - picture.width) / 2),
-      });
+      const whole = centredOn(picture, { height: longest, width: longest }, bars);
       return planes(to(whole, square));
     },
   };
@@ -101,43 +98,11 @@ function fittedInto({ height, width }: Edges, [tall, wide]: readonly [number, nu
     : { height: tall, width: Math.min(Math.ceil(width * down), wide) };
 }
 
-const BLACK = [0, 0, 0];
-
-function centred(picture: Picture, { height, width }: Edges): Picture {
-  const top = Math.floor((height - picture.height) / 2);
-  const left = Math.floor((width - picture.width) / 2);
-  return placed(picture, { height, width, top, left, colour: BLACK });
-}
-
-interface Place extends Edges {
-  top: number;
-  left: number;
-  colour: readonly number[];
-}
-
-/** A picture on a larger one of a colour. */
-function placed(picture: Picture, { height, width, top, left, colour }: Place): Picture {
-  const { channels, data } = picture;
-  const all = new Uint8Array(height * width * channels);
-  for (let i = 0; i < all.length; i++) all[i] = colour[i % channels]!;
-  const row = picture.width * channels;
-  for (let y = 0; y < picture.height; y++)
-    all.set(data.subarray(y * row, (y + 1) * row), ((top + y) * width + left) * channels);
-  return { ...picture, data: all, height, width };
-}
-
 /** Squares, row by row. */
-function cut(picture: Picture, edge: number): Picture[] {
-  const { width, height, channels, data } = picture;
+function squaresOf(picture: Picture, edge: number): Picture[] {
   const squares: Picture[] = [];
-  for (let top = 0; top < height; top += edge)
-    for (let left = 0; left < width; left += edge) {
-      const part = new Uint8Array(edge * edge * channels);
-      for (let y = 0; y < edge; y++) {
-        const from = ((top + y) * width + left) * channels;
-        part.set(data.subarray(from, from + edge * channels), y * edge * channels);
-      }
-      squares.push({ ...picture, data: part, height: edge, width: edge });
-    }
+  for (let top = 0; top < picture.height; top += edge)
+    for (let left = 0; left < picture.width; left += edge)
+      squares.push(cutOut(picture, { top, left, height: edge, width: edge }));
   return squares;
 }

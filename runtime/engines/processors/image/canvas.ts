@@ -1,4 +1,5 @@
 import type { Picture } from '../../../media/picture.js';
+import { cutOut } from './regions.js';
 import type { Edges } from './sizes.js';
 
 /** Whose forms are still compared at once. */
@@ -54,12 +55,6 @@ export function canvases(least: number, most: number): Canvas[] {
 }
 
 /** One tile of a canvas. */
-export function cut({ data, width, channels }: Picture, row: number, column: number, tile: Edges): Picture {
-  const part = new Uint8Array(tile.height * tile.width * channels);
-  const line = tile.width * channels;
-  for (let y = 0; y < tile.height; y++) {
-    const from = ((row * tile.height + y) * width + column * tile.width) * channels;
-    part.set(data.subarray(from, from + line), y * line);
-  }
-  return { data: part, width: tile.width, height: tile.height, channels };
+export function cut(picture: Picture, row: number, column: number, tile: Edges): Picture {
+  return cutOut(picture, { ...tile, top: row * tile.height, left: column * tile.width });
 }

@@ -2,6 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { CLIP, planesOf, readLevels } from './levels.js';
+import { centredOn } from './regions.js';
 import { resizerOf } from './resizer.js';
 import type { Edges } from './sizes.js';
 
@@ -49,16 +50,7 @@ const colourOf = (means: readonly number[]): number[] => means.map((mean) => Mat
 
 /** A picture in the middle of a square of a colour. @throws RunError 422 where rounding has left it smaller than the square */
 function squared(picture: Picture, edge: number, colour: readonly number[]): Picture {
-  const { height, width, channels } = picture;
-  if (Math.max(height, width) !== edge)
+  if (Math.max(picture.height, picture.width) !== edge)
     throw new RunError('unprocessable', `a picture of these edges does not become ${edge} pixels long`);
-  const [top, left] = [Math.floor((edge - height) / 2), Math.floor((edge - width) / 2)];
-  const data = new Uint8Array(edge * edge * channels);
-  for (let i = 0; i < data.length; i++) data[i] = colour[i % channels]!;
-  for (let y = 0; y < height; y++)
-    data.set(
-      picture.data.subarray(y * width * channels, (y + 1) * width * channels),
-      ((top + y) * edge + left) * channels,
-    );
-  return { data, height: edge, width: edge, channels };
+  return centredOn(picture, { height: edge, width: edge }, colour);
 }

@@ -2,6 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { HALVES, planesOf, readLevels } from './levels.js';
+import { cutOut, type Region } from './regions.js';
 import { resizerOf } from './resizer.js';
 import type { Edges } from './sizes.js';
 
@@ -35,7 +36,7 @@ export function createQuarterProcessor(config: Json): QuarterProcessor {
     partsOf: (size) => placesOf(size, splits).map(sizeOf),
     process: (picture) =>
       placesOf(picture, splits).map(
-        (place) => () => planesOf(resizer.resize(cut(picture, place), sizeOf(place)), levels),
+        (place) => () => planesOf(resizer.resize(cutOut(picture, place), sizeOf(place)), levels),
       ),
   };
 }
@@ -68,12 +69,7 @@ function within({ height, width }: Edges, shortest: number, longest: number): Ed
   return least({ height, width });
 }
 
-interface Place extends Edges {
-  top: number;
-  left: number;
-}
-
-function placesOf({ height, width }: Edges, splits: boolean): Place[] {
+function placesOf({ height, width }: Edges, splits: boolean): Region[] {
   // Python takes a first axis of these lengths for the colours.
   if (height === 1 || height === 3 || (splits && width === 1))
     throw new RunError('unprocessable', `the picture is only ${Math.min(height, width)} pixels high or wide`);
@@ -89,15 +85,4 @@ function placesOf({ height, width }: Edges, splits: boolean): Place[] {
     { left: across, width: width - across },
   ];
   return [...lines.flatMap((line) => columns.map((column) => ({ ...line, ...column }))), whole];
-}
-
-function cut(picture: Picture, { top, left, height, width }: Place): Picture {
-  if (height === picture.height && width === picture.width) return picture;
-  const { channels } = picture;
-  const data = new Uint8Array(height * width * channels);
-  for (let y = 0; y < height; y++) {
-    const from = ((top + y) * picture.width + left) * channels;
-    data.set(picture.data.subarray(from, from + width * channels), y * width * channels);
-  }
-  return { data, height, width, channels };
 }

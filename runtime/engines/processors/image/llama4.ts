@@ -4,6 +4,7 @@ import type { Picture } from '../../../media/picture.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { type Canvas, canvases, cut, MOST_TILES } from './canvas.js';
 import { HALVES, type LevelSettings, levelTable, planesBy, readLevels } from './levels.js';
+import { BLACK, placedOn } from './regions.js';
 import type { Edges } from './sizes.js';
 import { checkTorchSettings, resizedLikeTorch } from './torch-resize.js';
 
@@ -114,12 +115,8 @@ interface Target {
 }
 
 /** Black to the right and below. */
-function padded({ data, width, height, channels }: Picture, to: Edges): Picture {
-  const found = new Uint8Array(to.height * to.width * channels);
-  for (let y = 0; y < height; y++)
-    found.set(data.subarray(y * width * channels, (y + 1) * width * channels), y * to.width * channels);
-  return { data: found, ...to, channels };
-}
+const padded = (picture: Picture, to: Edges): Picture =>
+  placedOn(picture, { ...to, top: 0, left: 0, colour: BLACK });
 
 /** Levels in the arithmetic of bfloat16 where they are rescaled and normalised both. */
 function table(channel: number, levels: LevelSettings): Float32Array {

@@ -101,11 +101,10 @@ function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; pl
   const table = model.ownTables ? `model.${of.side}.embed_tokens.weight` : tableName(g, of.side);
   const looked = () => lookedUp(g, ids, table, { rows, width });
   const scaled = (x: Value) => (embedScale === 1 ? x : g.node('Mul', [x, g.scalar(embedScale)]));
-  const normed = (x: Value) =>
-    layerNorm(g, x, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });
-  const placed = (x: Value) => g.node('Add', [x, model.positions(g, ids, of.side, of.places)]);
-  const sum = placed(model.embedded ? ids : scaled(looked()));
-  return model.embeddingNorm ? normed(sum) : sum;
+  const tokens = model.embedded ? ids : scaled(looked());
+  const sum = g.node('Add', [tokens, model.positions(g, ids, of.side, of.places)]);
+  if (!model.embeddingNorm) return sum;
+  return layerNorm(g, sum, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });
 }
 
 function encodeTokens(g: GraphWriter, inputs: TextInputs, model: BartLike): Value {

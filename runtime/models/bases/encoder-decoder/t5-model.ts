@@ -37,7 +37,7 @@ interface Place {
   block: number;
 }
 
-/** Where kin of T5 have other layers. */
+/** Where models like T5 have other layers. */
 export interface T5Parts {
   /** Attention of the encoder, without its last layer: float32 [rows, tokens, heads · d_kv]. */
   encoderAttention?: { at: string; attend(g: GraphWriter, read: Value, of: T5Layer): Value };
@@ -173,7 +173,7 @@ const finish = (g: GraphWriter, x: Value, side: Side, c: T5Network): Value =>
 
 const OWN_SCORES = 'lm_head.weight';
 
-/** The graph's parts, as blocks/seq2seq.ts puts them together. */
+/** The graph's parts, as encoder-decoder-heads.ts puts them together. */
 export function t5Model(given: T5Network): Seq2Seq {
   const c = { ...given, num_decoder_layers: given.num_decoder_layers ?? given.num_layers };
   return {

@@ -1,14 +1,8 @@
 import { createTokenizer } from '../../../../runtime/engines/tokenizers/tokenizer.js';
 import type { Component, TokenizerJson } from '../../../../runtime/engines/tokenizers/tokenizer-json.js';
+import { alphabet } from '../../../helpers/gguf/learn-merges.js';
 
-/** What byte pairs call a byte (GPT-2's `bytes_to_unicode`). */
-function namesOfBytes(): string[] {
-  const isShown = (byte: number) => byte > 32 && byte !== 173 && (byte < 127 || byte > 160);
-  let next = 256;
-  return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(isShown(byte) ? byte : next++));
-}
-
-const BYTES = namesOfBytes();
+const BYTES = alphabet();
 const ENCLOSED = '\u0489';
 const mark = [...Buffer.from(ENCLOSED)].map((byte) => BYTES[byte]!);
 /** Pairs that only some cuts of a text leave together: digits, a letter with a mark. */

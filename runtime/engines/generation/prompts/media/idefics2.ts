@@ -2,8 +2,8 @@ import { RunError } from '../../../../core/errors.js';
 import { createQuarterProcessor } from '../../../processors/image/idefics2.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import { tokenText } from '../../../tokenizers/tokenizer-json.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
+import { namedToken } from './named-token.js';
 import { pictureToken } from './picture-token.js';
 import { pixelValues } from './pixel-values.js';
 
@@ -29,7 +29,8 @@ export function createIdefics2Family(files: FamilyFiles): PictureFamily {
       `processor_config.json: image_seq_len is ${written}, and the model has ${each} features`,
     );
   const patch = firstNumber(part('vision_config'), 'patch_size') ?? PATCH;
-  const around = markAround(tokenizer.config);
+  // The tokenizer may name the token otherwise.
+  const around = namedToken(tokenizer, 'image_boundary_token') ?? AROUND;
   const patchesOf = ({ height, width }: Edges) => Math.floor(height / patch) * Math.floor(width / patch);
   const count = (quarters.splits ? 5 : 1) * each;
   const text = `${around}${token.placeholder.repeat(each)}${around}`;
@@ -47,10 +48,4 @@ export function createIdefics2Family(files: FamilyFiles): PictureFamily {
     },
     expand: () => text.repeat(count / each),
   };
-}
-
-/** The tokenizer may name the token otherwise. */
-function markAround(tokenizer: Json): string {
-  const own = (tokenizer['extra_special_tokens'] ?? {}) as Json;
-  return tokenText(own['image_boundary_token']) || tokenText(tokenizer['image_boundary_token']) || AROUND;
 }
