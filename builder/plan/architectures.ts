@@ -53,9 +53,9 @@ const ARCHITECTURES: Row[] = [
   [/^BlipForConditionalGeneration$/, 'image-to-text', 'image-text-to-text'],
   [
     /^\w*Blip\w*ForConditionalGeneration$/,
+    'image-text-to-text',
     'image-to-text',
     'visual-question-answering',
-    'image-text-to-text',
   ],
   [
     /^(?:SmolVLM|Qwen\d\w*VL|Qwen3_5(?:Moe)?ForConditionalGeneration|LlavaNextVideo|LlavaOnevision|InternVL|VideoLlava)\w*/,

@@ -31,7 +31,6 @@ import { gte, newGte } from './text/gte.js';
 import { jinaEmbeddingsV3 } from './text/jina-embeddings-v3.js';
 import { nomicBert } from './text/nomic-bert.js';
 import { mpt } from './text/mpt.js';
-import { opt } from './text/opt.js';
 import { falcon } from './text/falcon.js';
 import { codegen } from './text/codegen.js';
 import { gptj } from './text/gptj.js';
@@ -65,7 +64,7 @@ export const FAMILIES: readonly AnyFamily[] = [
   ...[mvp, plbart, led, longt5, switchTransformers],
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
   ...[bloom, mpt, mamba2, nemotronH, modernbertDecoder],
-  ...[gpt2, gptBigcode, gptNeo, opt, gptj, codegen, gptNeox, falcon, phi, stablelm],
+  ...[gpt2, gptBigcode, gptNeo, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...PICTURES,
   ...TIMM,
   ...SOUNDS,

@@ -1,5 +1,6 @@
 import type { AnyFamily } from '../family.js';
 import { ayaVision } from './aya-vision.js';
+import { blip2 } from './blip-2.js';
 import { cohere2Vision } from './cohere2-vision.js';
 import { deepseekVl } from './deepseek-vl.js';
 import { florence2 } from './florence2/family.js';
@@ -44,6 +45,7 @@ export const MEDIA: readonly AnyFamily[] = [
   internvl,
   gotOcr2,
   deepseekVl,
+  blip2,
   mistral3,
   lightonOcr,
   paddleocrVl,

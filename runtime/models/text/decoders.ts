@@ -40,6 +40,7 @@ import { ernie } from './ernie4-5.js';
 import { glm } from './glm.js';
 import { glm4 } from './glm4.js';
 import { helium } from './helium.js';
+import { opt } from './opt.js';
 import { olmo2 } from './olmo2.js';
 import { phi3 } from './phi3.js';
 import { smollm3 } from './smollm3.js';
@@ -88,5 +89,5 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[qwen35, qwen35Moe, qwen3Next, gemma4],
   ...[afmoe, exaoneMoe, graniteSwa, graniteMoeSwa, hyV3, mistral4, olmoHybrid, llama4, kimiLinear],
   ...[cwm, exaone, hyperclovax, internlm3, iquestcoder, jais2, solarOpen],
-  ...[mellum, minicpm3, sarvamMla, youtu],
+  ...[mellum, minicpm3, sarvamMla, youtu, opt],
 ];

@@ -50,11 +50,10 @@ function decoderOf(c: z.output<typeof config>): Decoder {
       padId: c.pad_token_id ?? undefined,
     },
     ...{ keyHeads: heads, headWidth: counts.width },
-    embed(g, ids) {
-      const tokens = embedding(g, ids, at('embed_tokens'), { rows: vocabulary, width: embedded });
-      return project(g, tokens, 'project_in', [embedded, width]);
-    },
-    place(g, x, { positions }) {
+    ...(embedded !== width && { vectorWidth: embedded }),
+    embed: (g, ids) => embedding(g, ids, at('embed_tokens'), { rows: vocabulary, width: embedded }),
+    place(g, tokens, { positions }) {
+      const x = project(g, tokens, 'project_in', [embedded, width]);
       const rows = c.max_position_embeddings + OFFSET;
       const shifted = g.node('Add', [positions, g.ints([OFFSET], [])]);
       const places = embedding(g, shifted, at('embed_positions'), { rows, width });
@@ -95,5 +94,6 @@ export const opt = defineFamily({
   readers: { positions: 'learned' },
   config,
   prefixes: ['model.'],
+  decoder: decoderOf,
   heads: { 'causal-lm': decoderHeads(decoderOf)['causal-lm']! },
 });

@@ -16,7 +16,7 @@ export const blipPictures = z.object({
   hidden_act: z.string().default('gelu'),
   layer_norm_eps: epsilon.default(1e-5),
 });
-type Config = z.output<typeof blipPictures>;
+type Config = z.output<typeof blipPictures> & { qkv_bias?: boolean };
 
 const CHANNELS = 3;
 
@@ -40,6 +40,7 @@ export function blipStates(g: GraphWriter, c: Config): Value {
   for (let i = 0; i < c.num_hidden_layers; i++)
     x = preNormLayer(g, x, {
       ...{ width, epsilon, heads: c.num_attention_heads, inner: c.intermediate_size, act: c.hidden_act },
+      biases: { query: c.qkv_bias ?? true },
       ...{ names: NAMES, at: (name) => at(`encoder.layers.${i}.${name}`) },
     });
   return layerNorm(g, x, at('post_layernorm'), { width, epsilon });

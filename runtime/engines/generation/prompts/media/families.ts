@@ -11,6 +11,7 @@ import type {
 } from './family.js';
 import { createLlavaNextFamily, createLlavaNextVideoFamily, createLlavaOnevisionFamily } from './anyres.js';
 import { createAyaVisionFamily } from './aya-vision.js';
+import { createBlip2Family } from './blip-2.js';
 import { createCohere2VisionFamily } from './cohere2-vision.js';
 import { createDeepseekVlFamily } from './deepseek-vl.js';
 import { createGemma3Family } from './gemma3.js';
@@ -64,6 +65,7 @@ export const PROMPTS: {
     internvl: createInternVlFamily,
     'got-ocr2': createGotOcr2Family,
     'deepseek-vl': createDeepseekVlFamily,
+    'blip-2': createBlip2Family,
     'lfm2-vl': createLfm2VlFamily,
   },
   audio: {

@@ -1,4 +1,5 @@
-import { createImageProcessor } from '../../../processors/image/image-processor.js';
+import { createImageProcessor, type ImageProcessor } from '../../../processors/image/image-processor.js';
+import type { Edges } from '../../../processors/image/sizes.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, PictureFamily } from './family.js';
 import { pictureToken } from './picture-token.js';
@@ -11,10 +12,7 @@ import { pixelValues } from './pixel-values.js';
 export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files, 1)): PictureFamily {
   const token = pictureToken(files);
   const processor = createImageProcessor(files.processing);
-  // All pictures get the size of this one.
-  const { height, width } = processor.process({
-    ...{ data: new Uint8Array(SAMPLE * SAMPLE * 3), width: SAMPLE, height: SAMPLE, channels: 3 },
-  });
+  const { height, width } = sizeOfAll(processor);
   const patch = patchSize(files);
   const patches = Math.floor(height / patch) * Math.floor(width / patch);
   const layout = { count: patches + added, patches: patches + 1 };
@@ -31,6 +29,12 @@ export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files,
 }
 
 const SAMPLE = 32;
+
+/** Of a processor that gives all pictures one size. */
+export const sizeOfAll = (processor: ImageProcessor): Edges =>
+  processor.process({
+    ...{ data: new Uint8Array(SAMPLE * SAMPLE * 3), width: SAMPLE, height: SAMPLE, channels: 3 },
+  });
 
 const visionOf = (config: Json): Json => (config['vision_config'] ?? {}) as Json;
 
