@@ -2,23 +2,35 @@
 # Builds a small ffmpeg and ffprobe under the LGPL from Debian's own source package, in a stage of the media runtime image.
 # Result: /opt/ffmpeg, to be copied to /: programs, the libraries that a base image lacks, and the packages' entries for
 # bills of materials. No network protocols, no formats that name other files.
+# usage: ffmpeg.sh [ARCHITECTURE]   as Debian names it; another than this machine's is compiled for by a cross compiler
 set -eu
 export DEBIAN_FRONTEND=noninteractive
+here=$(dpkg --print-architecture)
+target=${1:-$here}
 
 # Source packages, in either form of the lists.
 for list in /etc/apt/sources.list.d/*.sources; do
   [ -e "$list" ] && sed -i 's/^Types: deb$/Types: deb deb-src/' "$list"
 done
 [ -e /etc/apt/sources.list ] && sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >>/etc/apt/sources.list
+[ "$target" = "$here" ] || dpkg --add-architecture "$target"
 apt-get update -qq
-apt-get install -qq -y --no-install-recommends gcc libc6-dev make nasm pkgconf xz-utils dpkg-dev \
-  libvpx-dev libopus-dev libdav1d-dev zlib1g-dev libmp3lame-dev libopenh264-dev >/dev/null
+libraries=
+for name in libc6 libvpx libopus libdav1d zlib1g libmp3lame libopenh264; do libraries="$libraries $name-dev:$target"; done
+# shellcheck disable=SC2086
+apt-get install -qq -y --no-install-recommends make nasm pkgconf xz-utils dpkg-dev $libraries >/dev/null
+machine=$(dpkg-architecture -a "$target" -q DEB_HOST_GNU_TYPE)
+folder=/usr/lib/$(dpkg-architecture -a "$target" -q DEB_HOST_MULTIARCH)
+# The compiler of a target has its name before its own on every machine.
+apt-get install -qq -y --no-install-recommends "gcc-$(echo "$machine" | tr _ -)" >/dev/null
+export PKG_CONFIG_LIBDIR="$folder/pkgconfig:/usr/share/pkgconfig"
 mkdir /source && cd /source
 apt-get source -qq ffmpeg
 cd ffmpeg-*/
 
 prefix=/usr/local/lib/ffmpeg
-./configure --prefix=$prefix --enable-rpath --disable-everything --disable-doc --disable-network --disable-autodetect \
+./configure --prefix=$prefix --enable-cross-compile --cross-prefix="$machine-" --pkg-config=pkg-config --target-os=linux \
+  --arch="${machine%%-*}" --enable-rpath --disable-everything --disable-doc --disable-network --disable-autodetect \
   --disable-debug --disable-ffplay --disable-avdevice --enable-shared --disable-static --enable-zlib --enable-libvpx \
   --enable-libopus --enable-libdav1d --enable-libmp3lame --enable-libopenh264 --enable-protocol=file,pipe \
   --enable-demuxer=mov,matroska,avi,wav,mp3,aac,ogg,flac,gif,mpegts,flv,asf,rawvideo,pcm_f32le,w64,aiff,au,caf,amr,ac3,eac3,mpegps \
@@ -30,7 +42,7 @@ prefix=/usr/local/lib/ffmpeg
   --enable-filter=scale,fps,select,format,aformat,aresample,anull,null,trim,setpts,transpose,rotate,hflip,vflip,crop,pad,palettegen,paletteuse,split
 make -j"$(nproc)" >/dev/null
 make install >/dev/null
-strip $prefix/bin/* $prefix/lib/*.so
+"$machine-strip" $prefix/bin/* $prefix/lib/*.so
 
 out=/opt/ffmpeg
 mkdir -p $out$prefix/lib $out/usr/local/bin $out/var/lib/dpkg/status.d
@@ -42,9 +54,9 @@ for program in ffmpeg ffprobe; do
 done
 # Some are known by their place before /usr took over /lib.
 owner_of() {
-  for place in "$1" "$(readlink -f "$1")" "/usr$1" "$(readlink -f "$1" | sed 's,^/usr,,')"; do
+  for place in "$1" "$(readlink -f "$1")" "${1#/usr}" "$(readlink -f "$1" | sed 's,^/usr,,')"; do
     if found=$(dpkg-query --search "$place" 2>/dev/null); then
-      echo "${found%%:*}"
+      echo "${found%%: *}"
       return
     fi
   done
@@ -52,19 +64,24 @@ owner_of() {
   return 1
 }
 entry() { dpkg-query --show --showformat '${Package}\t${Version}\t${Architecture}\t${source:Package}\n' "$1"; }
-# Libraries that are linked to, and not part of every base image, go beside ffmpeg's own.
-ldd $prefix/lib/*.so.* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u | while read -r library; do
-  case $library in $prefix/*) continue ;; esac
-  owner=$(owner_of "$library")
-  case $owner in libc6 | libgcc-s1 | libstdc++6 | zlib1g) continue ;; esac
-  cp "$library" $out$prefix/lib/
-  echo "$owner"
-done >/tmp/owners
+# Libraries that are linked to, and not part of every base image, go beside ffmpeg's own. Their headers name them on any machine.
+needed_by() { "$machine-readelf" --dynamic "$@" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' | sort -u; }
+copy_needed() {
+  needed_by "$@" | while read -r name; do
+    if [ -e "$out$prefix/lib/$name" ]; then continue; fi
+    owner=$(owner_of "$folder/$name")
+    case ${owner%%:*} in libc6 | libgcc-s1 | libstdc++6 | zlib1g) continue ;; esac
+    cp "$folder/$name" "$out$prefix/lib/"
+    echo "$owner"
+    copy_needed "$folder/$name"
+  done
+}
+copy_needed $prefix/lib/*.so.* >/tmp/owners
 sort -u /tmp/owners | while read -r owner; do
   entry "$owner" | awk -F '\t' '{print "Package: " $1 "\nStatus: install ok installed\nVersion: " $2 "\nArchitecture: " $3 "\nSource: " $4}' \
-    >$out/var/lib/dpkg/status.d/"$owner"
+    >$out/var/lib/dpkg/status.d/"${owner%%:*}"
 done
 version=$(dpkg-parsechangelog --show-field Version)
 printf 'Package: ffmpeg\nStatus: install ok installed\nVersion: %s\nArchitecture: %s\nSource: ffmpeg\n' \
-  "$version" "$(dpkg --print-architecture)" >$out/var/lib/dpkg/status.d/ffmpeg
+  "$version" "$target" >$out/var/lib/dpkg/status.d/ffmpeg
 find $out -exec touch -h -d @1577836800 {} +

@@ -14,6 +14,8 @@ export interface PlatformChoice {
 export type ForPlatform<Flags extends PlatformChoice> = Omit<Flags, keyof PlatformChoice> & {
   platform: Platform;
   baseImage: string;
+  /** The base for this machine's platform. */
+  hostBase: string;
   /** Suffix of the image's tags, if several platforms are built and this is not the default one. */
   variant?: string;
 };
@@ -26,6 +28,7 @@ export function eachPlatform<Flags extends PlatformChoice>(flags: Flags): ForPla
     ...flags,
     platform,
     baseImage: baseImage[platform] ?? baseImage.any,
+    hostBase: baseImage[hostPlatform()] ?? baseImage.any,
     ...(platform === plain ? {} : { variant: platform.split('/')[1]! }),
   }));
 }

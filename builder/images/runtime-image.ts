@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Device, Profile } from '../../runtime/core/spec.js';
 import type { Docker } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
+import { crossCompiledFfmpeg } from './cross-ffmpeg.js';
 import { LABEL } from './labels.js';
 import { runtimeImageName } from './names.js';
 import type { PackageSource } from './packages.js';
@@ -24,6 +25,8 @@ export interface RuntimeChoice {
   platform: Platform;
   /** Image with Node.js and glibc. */
   baseImage: string;
+  /** Such an image for the engine's platform, if that is another: compilers run on it. */
+  hostBase?: string;
   version: string;
 }
 
@@ -31,6 +34,8 @@ export interface RuntimeChoice {
 export interface RuntimeImage extends RuntimeChoice {
   name: string;
   dockerfile: string;
+  /** Of an image for sound and video on an engine of another platform: ffmpeg is not compiled in it, but added. */
+  crossDockerfile?: string;
   entries: ContextEntry[];
 }
 
@@ -49,17 +54,33 @@ export async function planRuntimeImage(source: PackageSource, choice: RuntimeCho
     path.join(source.packageRoot, `templates/runtime.${choice.device}.Dockerfile.eta`),
     'utf8',
   );
-  const dockerfile = renderRuntimeDockerfile(template, choice, providerUrl(source.packageRoot));
+  const provider = providerUrl(source.packageRoot);
+  const dockerfile = renderRuntimeDockerfile(template, choice, provider);
   const entries = await runtimeFiles(source, choice.profile, choice.platform);
   const digest = await contentDigest([...entries, { path: 'Dockerfile', content: dockerfile }]);
-  return { ...choice, name: runtimeImageName({ ...choice, digest }), dockerfile, entries };
+  const cross = choice.profile === 'media' && choice.device === 'cpu';
+  return {
+    ...choice,
+    name: runtimeImageName({ ...choice, digest }),
+    dockerfile,
+    ...(cross ? { crossDockerfile: renderRuntimeDockerfile(template, choice, provider, 'added') } : {}),
+    entries,
+  };
 }
 
-/** The Dockerfile of a runtime image. Pure. */
-export function renderRuntimeDockerfile(template: string, choice: RuntimeChoice, provider: string): string {
+/**
+ * The Dockerfile of a runtime image. Pure.
+ * @param ffmpeg of the profile `media`: compiled in a stage, or added from `ffmpeg.tar` of the context
+ */
+export function renderRuntimeDockerfile(
+  template: string,
+  choice: RuntimeChoice,
+  provider: string,
+  ffmpeg: 'compiled' | 'added' = 'compiled',
+): string {
   return render(template, {
     base: choice.baseImage,
-    media: choice.profile === 'media',
+    ffmpeg: choice.profile === 'media' ? ffmpeg : 'none',
     cudaBase: CUDA_BASE,
     providerUrl: provider,
     labels: labelArguments([
@@ -99,10 +120,10 @@ export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, 
   if (existing?.platform === image.platform) return { built: false };
   await refuseOtherBase(image, docker);
   if (image.device === 'cuda') demandProviderHash(image, buildArgs);
-  const context = tarStream([...image.entries, { path: 'Dockerfile', content: image.dockerfile }]);
   const { platform } = await docker.info();
+  const entries = await contextOf(image, platform, { docker, onLine, buildArgs });
   await docker.buildImage(
-    context,
+    tarStream(entries),
     {
       references: [image.name],
       ...(buildArgs === undefined ? {} : { buildArgs }),
@@ -114,6 +135,20 @@ export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, 
   const made = await docker.inspectImage(image.name);
   if (made?.platform !== image.platform) throw wrongBase(image, made?.platform);
   return { built: true };
+}
+
+/** The files of the build; ffmpeg is compiled first where the engine's platform is another. */
+async function contextOf(image: RuntimeImage, enginePlatform: string, engine: RuntimeBuild) {
+  const { crossDockerfile, platform, namespace, hostBase = image.baseImage } = image;
+  if (crossDockerfile === undefined || enginePlatform === platform)
+    return [...image.entries, { path: 'Dockerfile', content: image.dockerfile }];
+  const script = image.entries.find((entry) => entry.path === 'ffmpeg.sh')!;
+  const content = await crossCompiledFfmpeg({ namespace, script, platform, hostBase }, engine);
+  return [
+    ...image.entries,
+    { path: 'ffmpeg.tar', content },
+    { path: 'Dockerfile', content: crossDockerfile },
+  ];
 }
 
 /** For another platform, an engine would fetch the base again and replace the one that it has. */

@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { DockerfileParser } from 'dockerfile-ast';
+import tar from 'tar-stream';
 import {
   ensureRuntimeImage,
   planRuntimeImage,
@@ -130,6 +132,55 @@ test('a base for another platform is refused, and its image is not used later', 
   await expect(build()).rejects.toThrow(/base image \S+ here is for linux\/other.*docker pull --platform/);
   docker.basePlatform = image.platform;
   expect(await build()).toEqual({ built: true });
+});
+
+describe('sound and video for another platform than the engine’s', () => {
+  const [host, other] = ['linux/amd64', 'linux/arm64'] as const;
+  const changes = {
+    profile: 'media',
+    platform: other,
+    baseImage: 'base-arm64',
+    hostBase: 'base-amd64',
+  } as const;
+
+  test('ffmpeg is compiled on the engine’s own base, added, and its image removed', async () => {
+    const docker = fakeDocker(host);
+    const archive = tar.pack();
+    archive.entry({ name: 'ffmpeg.tar' }, 'compiled');
+    archive.finalize();
+    docker.readImage = async ({ path: place }, use) => {
+      expect(place).toBe('/opt/ffmpeg.tar');
+      return use(Readable.from(archive));
+    };
+    const image = await planned(changes);
+    await ensureRuntimeImage(image, { docker, onLine: () => undefined });
+    const [compiler, runtime] = docker.builds;
+    expect(compiler!.platform).toBeUndefined();
+    expect(compiler!.members.get('Dockerfile')!.text).toMatch(
+      /^FROM base-amd64 AS compiler\n[^]*RUN sh \/ffmpeg.sh arm64 /,
+    );
+    expect(runtime).toMatchObject({ platform: other, references: [image.name] });
+    expect(runtime!.members.get('ffmpeg.tar')!.text).toBe('compiled');
+    const dockerfile = runtime!.members.get('Dockerfile')!.text;
+    expect(dockerfile).toMatch(/^FROM base-arm64$/m);
+    expect(dockerfile).toMatch(/^ADD ffmpeg.tar \/$/m);
+    expect(dockerfile).not.toMatch(/^RUN/m);
+    expect([...docker.images.keys()]).toEqual([image.name]);
+  });
+
+  test('an engine of that platform compiles it in a stage', async () => {
+    const docker = fakeDocker(other);
+    await ensureRuntimeImage(await planned(changes), { docker, onLine: () => undefined });
+    expect(docker.builds).toHaveLength(1);
+    expect(docker.builds[0]!.members.get('Dockerfile')!.text).toMatch(/^RUN sh \/ffmpeg.sh$/m);
+  });
+
+  test('files that are not in the compiler’s image are an error, and no image is made', async () => {
+    const docker = fakeDocker(host);
+    const build = ensureRuntimeImage(await planned(changes), { docker, onLine: () => undefined });
+    await expect(build).rejects.toThrow(/ffmpeg for linux\/arm64 was not found/);
+    expect([...docker.images.keys()]).toEqual([]);
+  });
 });
 
 describe.each(['cpu', 'cuda'] as const)('Dockerfile for %s', (device) => {
