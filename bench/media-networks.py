@@ -10,7 +10,13 @@ from pathlib import Path
 import torch
 from diffusers import AutoencoderKL, EulerDiscreteScheduler, UNet2DConditionModel
 from transformers import (
-    AutoConfig, CLIPTextConfig, CLIPTextModel, Wav2Vec2Config, Wav2Vec2ForCTC, WhisperConfig, WhisperFeatureExtractor,
+    AutoConfig,
+    CLIPTextConfig,
+    CLIPTextModel,
+    Wav2Vec2Config,
+    Wav2Vec2ForCTC,
+    WhisperConfig,
+    WhisperFeatureExtractor,
     WhisperForConditionalGeneration,
 )
 

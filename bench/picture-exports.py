@@ -8,10 +8,29 @@ from pathlib import Path
 
 import torch
 from transformers import (
-    DetrConfig, DetrForObjectDetection, DetrImageProcessor, Mask2FormerConfig, Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessor,
-    MaskFormerConfig, MaskFormerForInstanceSegmentation, MaskFormerImageProcessor, ResNetConfig, RTDetrConfig,
-    RTDetrForObjectDetection, RTDetrImageProcessor, SegformerConfig, SegformerForSemanticSegmentation, SegformerImageProcessor,
-    SwinConfig, ViTConfig, ViTForImageClassification, ViTImageProcessor, YolosConfig, YolosForObjectDetection, YolosImageProcessor,
+    DetrConfig,
+    DetrForObjectDetection,
+    DetrImageProcessor,
+    Mask2FormerConfig,
+    Mask2FormerForUniversalSegmentation,
+    Mask2FormerImageProcessor,
+    MaskFormerConfig,
+    MaskFormerForInstanceSegmentation,
+    MaskFormerImageProcessor,
+    ResNetConfig,
+    RTDetrConfig,
+    RTDetrForObjectDetection,
+    RTDetrImageProcessor,
+    SegformerConfig,
+    SegformerForSemanticSegmentation,
+    SegformerImageProcessor,
+    SwinConfig,
+    ViTConfig,
+    ViTForImageClassification,
+    ViTImageProcessor,
+    YolosConfig,
+    YolosForObjectDetection,
+    YolosImageProcessor,
 )
 
 ANY = {0: "rows", 2: "height", 3: "width"}

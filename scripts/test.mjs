@@ -39,6 +39,13 @@ const runSuite = async (name, options = {}) =>
 
 const npm = (script) => ['run', '--silent', script];
 
+/** The linter of the Python here: a program from PyPI, which our own script installs where it may. */
+async function python() {
+  if (await provide('ruff.sh')) return results.addStep(await runStep('python', '.cache/ruff/bin/ruff', ['check', '--quiet']));
+  if (process.env.REQUIRE_RUFF === '1') return results.fail('no ruff, and REQUIRE_RUFF is set');
+  results.skip('python: its linter is not here');
+}
+
 function check() {
   const steps = [
     ['types', 'npm', npm('typecheck')],
@@ -46,7 +53,7 @@ function check() {
     ['format', 'npm', npm('format:check')],
     ['generated documents', process.execPath, ['scripts/docs.mjs', '--check']],
   ];
-  return Promise.all(steps.map(async (step) => results.addStep(await runStep(...step))));
+  return Promise.all([python(), ...steps.map(async (step) => results.addStep(await runStep(...step)))]);
 }
 
 /** What suites need, brought up by a script of ours, or missing with the reason: a failure where it is required. */

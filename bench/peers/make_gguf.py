@@ -9,7 +9,7 @@ import gguf
 import llama_cpp
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/models"))
-from bench_decoder import CONFIG, bench_weights  # noqa: E402
+from bench_decoder import CONFIG, bench_weights
 
 LAYER_NAMES = {
     "self_attn.q_proj": "attn_q",

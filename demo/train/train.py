@@ -15,10 +15,9 @@ import sys
 import time
 from pathlib import Path
 
+import grammar
 import numpy as np
 import onnxruntime
-
-import grammar
 
 HERE = Path(__file__).resolve().parent
 MODEL_DIR = HERE.parent / "model"

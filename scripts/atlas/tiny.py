@@ -18,8 +18,8 @@ import transformers
 from transformers.models.auto import modeling_auto as auto
 
 sys.path.insert(0, "scripts/fixtures")
-import tiny_parts as parts  # noqa: E402
-import zoo_exported as zoo  # noqa: E402
+import tiny_parts as parts
+import zoo_exported as zoo
 
 LIMIT = 90
 MOST_PARAMETERS = 30e6

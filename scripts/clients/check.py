@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import typing
+from pathlib import Path
 
 import pydantic
 
@@ -107,7 +108,7 @@ def openai_cases():
             (
                 "audio.transcriptions",
                 lambda: at("automatic-speech-recognition").audio.transcriptions.create(
-                    model="m", file=open(SOUND, "rb"), response_format="verbose_json"
+                    model="m", file=Path(SOUND), response_format="verbose_json"
                 ),
             ),
             (

@@ -12,9 +12,8 @@ from itertools import product
 from pathlib import Path
 from string import ascii_lowercase
 
-from onnx import TensorProto, helper
-
 from graph_tools import Graph, random_weights, report, save_model, save_safetensors, special_token, write_json
+from onnx import TensorProto, helper
 
 SEED = 11
 MAX_SEQUENCE = 256

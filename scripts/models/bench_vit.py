@@ -10,11 +10,10 @@ trained model of its size; its labels mean nothing. Needs numpy and onnx only.
 import argparse
 from pathlib import Path
 
-import numpy as np
-from onnx import TensorProto, helper
-
 import bench_encoder
+import numpy as np
 from graph_tools import random_weights, report, save_model, write_json
+from onnx import TensorProto, helper
 
 SEED = 29
 LABELS = [f"class {index}" for index in range(1000)]

@@ -10,9 +10,8 @@ embeddings in the file once instead of twice.
 """
 
 import numpy as np
-from onnx import TensorProto, helper
-
 from graph_tools import Graph
+from onnx import TensorProto, helper
 
 MASKED = -1e9
 MICROSOFT = "com.microsoft"

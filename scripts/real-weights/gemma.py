@@ -7,10 +7,9 @@ import hashlib
 import sys
 from pathlib import Path
 
+from checkpoint import as_bfloat16, write_json, write_safetensors
 from gguf import GGUFReader
 from gguf.quants import dequantize
-
-from checkpoint import as_bfloat16, write_json, write_safetensors
 
 SUM = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
 LAYERS = 18
