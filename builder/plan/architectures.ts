@@ -1,3 +1,4 @@
+import { PROMPT_KINDS } from '../../runtime/core/readers.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { EXPORTED } from '../../runtime/models/exported.js';
 import { familyOf } from '../../runtime/models/registry.js';
@@ -34,7 +35,7 @@ const ARCHITECTURES: Row[] = [
     /^(?:Whisper|Moonshine|Speech2Text)ForConditionalGeneration$|ForCTC$|^ParakeetFor(?:TDT|RNNT)$|^SpeechEncoderDecoderModel$/,
     'automatic-speech-recognition',
   ],
-  [/^(?:Voxtral|Qwen2Audio|Qwen3ASR|GraniteSpeech)\w*|^UltravoxModel$/, 'audio-text-to-text'],
+  [/^GraniteSpeech\w*|^UltravoxModel$/, 'audio-text-to-text'],
   [/^MusicgenForConditionalGeneration$/, 'text-to-audio'],
   [/^(?:Vits|Bark)Model$|ForTextToSpeech$/, 'text-to-speech', 'text-to-audio'],
   [/^(?:Marian|FSMT|M2M100)\w*/, 'translation', 'text2text-generation'],
@@ -57,18 +58,9 @@ const ARCHITECTURES: Row[] = [
     'image-to-text',
     'visual-question-answering',
   ],
-  [
-    /^(?:SmolVLM|Qwen\d\w*VL|Qwen3_5(?:Moe)?ForConditionalGeneration|LlavaNextVideo|LlavaOnevision|InternVL|VideoLlava)\w*/,
-    'image-text-to-text',
-    'video-text-to-text',
-    'visual-question-answering',
-  ],
-  [
-    /^(?:\w*Llava|Idefics|PaliGemma|Gemma3|Gemma4For|Llama4For|Mllama|Florence2|Mistral3|AyaVision|Moondream|LightOnOcr|PaddleOCRVL|Lfm2Vl|Glm4vF|Glm46V|GlmOcr|GotOcr2|DeepseekVLForC|Cohere2Vision)\w*/,
-    'image-text-to-text',
-    'visual-question-answering',
-    'image-to-text',
-  ],
+  // Chats of types that have no family and no prompt of ours yet.
+  [/^(?:InternVLChat|VideoLlava|\w*Qwen\d\w*VL)\w*/, 'image-text-to-text', 'video-text-to-text'],
+  [/^(?:\w*Llava|Idefics|Mllama|Florence2|Moondream)\w*/, 'image-text-to-text'],
   [/For(?:Semantic|Instance|Universal|Image)?Segmentation$/, 'image-segmentation'],
   // Networks that tell the foreground from its background.
   [/^(?:BiRefNet|B(?:ria|RIA)RMBG|BEN2?\w*|MODNet|ISNet\w*|U2Net\w*)$/, 'image-segmentation'],
@@ -101,9 +93,24 @@ const PIPELINES: Row[] = [
 export function possibleTasks(facts: ModelFacts): TaskId[] | undefined {
   const known = facts.pipelineClass
     ? lookUp(PIPELINES, facts.pipelineClass)
-    : facts.architectures.map((name) => lookUp(ARCHITECTURES, name)).find((tasks) => tasks !== undefined);
+    : facts.architectures
+        .map((name) => chatsOf(name, facts) ?? lookUp(ARCHITECTURES, name))
+        .find((tasks) => tasks !== undefined);
   if (!known || !facts.sentenceModules) return known;
   return [...new Set<TaskId>([...known, 'sentence-similarity', 'feature-extraction'])];
+}
+
+const CHATS = {
+  image: 'image-text-to-text',
+  video: 'video-text-to-text',
+  audio: 'audio-text-to-text',
+} as const;
+
+/** Conversations about the media that the type's prompts take. */
+function chatsOf(architecture: string, { readers: { prompts = {} } }: ModelFacts): TaskId[] | undefined {
+  if (!architecture.endsWith('ForConditionalGeneration')) return undefined;
+  const kinds = PROMPT_KINDS.filter((kind) => prompts[kind] !== undefined);
+  return kinds.length > 0 ? kinds.map((kind) => CHATS[kind]) : undefined;
 }
 
 /** The usual task of a model type; used when nothing better is known. */

@@ -1,12 +1,13 @@
 import type { Head } from '../../runtime/core/handles/index.js';
 import type { EngineId } from '../../runtime/core/spec.js';
+import { declaresHead, typesOfHead } from '../../runtime/models/declared-heads.js';
 import type { AnyTask, EngineBinding } from '../../runtime/tasks/define.js';
 import { Refusal } from './refusal.js';
 
 /** The part of a binding that the planner needs, for any head. */
 export type AnyBinding = Pick<
   EngineBinding<Head, never, never>,
-  'modelTypes' | 'head' | 'graphs' | 'otherGraphs' | 'files' | 'typeFiles'
+  'declaredOnly' | 'head' | 'graphs' | 'otherGraphs' | 'files' | 'typeFiles'
 >;
 
 export interface EngineChoice {
@@ -16,14 +17,12 @@ export interface EngineChoice {
 
 /**
  * The first engine of a task that serves this model type.
- * @param modelType `model_type` of config.json; if undefined, only engines for all types match
+ * @param modelType `model_type` of config.json; if undefined, only engines that need no declared head match
  * @throws Refusal if there is none
  */
 export function chooseEngine(task: AnyTask, modelType: string | undefined): EngineChoice {
   const bindings = Object.entries(task.engines) as [EngineId, AnyBinding][];
-  const found = bindings.find(
-    ([, { modelTypes }]) => !modelTypes || (modelType !== undefined && modelTypes.includes(modelType)),
-  );
+  const found = bindings.find(([, { declaredOnly, head }]) => !declaredOnly || declaresHead(modelType, head));
   if (found) {
     const [engine, binding] = found;
     const { typeFiles = {} } = binding;
@@ -32,6 +31,6 @@ export function chooseEngine(task: AnyTask, modelType: string | undefined): Engi
   }
   throw new Refusal(
     `${task.title} is not served for models of type ${modelType ?? 'unknown'}; served types: ` +
-      bindings.flatMap(([, { modelTypes = [] }]) => modelTypes).join(', '),
+      bindings.flatMap(([, { head }]) => typesOfHead(head)).join(', '),
   );
 }

@@ -1,3 +1,4 @@
+import type { Head } from '../core/handles/index.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { ModelReaders } from '../core/readers.js';
 import type { ReadersOf } from './family.js';
@@ -7,6 +8,8 @@ import { debertaReaders } from './text/deberta-v2/config.js';
 export interface ExportedType {
   /** Of repositories that name neither a task nor a class. */
   usualTask?: TaskId;
+  /** Heads of it that engines serve of types that declare them only. */
+  heads?: readonly Head[];
   readers?: ReadersOf;
 }
 
@@ -29,7 +32,10 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   aimv2_vision_model: { readers: { processor: 'CLIP' } },
   'kosmos-2': { readers: { processor: 'CLIP' } },
   chinese_clip: { readers: { processor: 'ChineseCLIP' } },
-  layoutlmv3: { readers: { processor: 'LayoutLMv3', boxes: 'layoutlmv3', positions: 'after-padding' } },
+  layoutlmv3: {
+    heads: ['document-reading'],
+    readers: { processor: 'LayoutLMv3', boxes: 'layoutlmv3', positions: 'after-padding' },
+  },
   udop: { readers: { processor: 'LayoutLMv3', positions: 'distance' } },
   prompt_depth_anything: { readers: { processor: 'PromptDepthAnything' } },
   align: { readers: { processor: 'EfficientNet' } },
@@ -51,7 +57,7 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   sam_hq: { readers: { processor: 'Sam' } },
   edgetam: { readers: { processor: 'Sam2' } },
   pix2struct: { readers: { processor: 'Pix2Struct' } },
-  layoutlmv2: { readers: { processor: 'LayoutLMv2' } },
+  layoutlmv2: { heads: ['document-reading'], readers: { processor: 'LayoutLMv2' } },
   bridgetower: { readers: { processor: 'BridgeTower' } },
   bigbird_pegasus: { readers: { decoderInput: 'shifted' } },
   ultravox: { usualTask: 'audio-text-to-text', readers: { prompts: { audio: 'ultravox' } } },
@@ -73,5 +79,6 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   ),
   ...of(['pop2piano', 'funnel'], { positions: 'distance' }),
   ...of(['openai-gpt', 'biogpt', 'ctrl', 'xglm', 'imagegpt'], { positions: 'learned' }),
+  'speech-encoder-decoder': { heads: ['speech-seq2seq'] },
   speecht5: { usualTask: 'text-to-speech', readers: { audio: 'speecht5' } },
 };

@@ -133,7 +133,7 @@ export default defineTask({
   example: { url: 'https://example.com/speech.wav' },
   engines: {
     generation: {
-      modelTypes: ['whisper', 'moonshine', 'speech-encoder-decoder'],
+      declaredOnly: true,
       head: 'speech-seq2seq',
       ...seq2seqFiles,
       files: [...seq2seqFiles.files, ...PROCESSOR_FILES],

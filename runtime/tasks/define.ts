@@ -29,8 +29,8 @@ export interface RunContext {
 
 /** How one engine serves a task. */
 export interface EngineBinding<H extends Head, Input, Output> {
-  /** Values of `model_type` in config.json that this engine serves; all if absent. */
-  modelTypes?: readonly string[];
+  /** It serves only models whose type declares this head (runtime/models/declared-heads.ts); all if absent. */
+  declaredOnly?: true;
   /** The head to load. */
   head: H;
   /** Graph roles that the engine opens, one ONNX file each. */
@@ -105,7 +105,7 @@ function llamaBinding<Input, Output>(
   engines: TaskDefinition<Input, Output>['engines'],
 ): TaskDefinition<Input, Output>['engines'] {
   const bindings = Object.values(engines) as EngineBinding<Head, Input, Output>[];
-  const shared = bindings.find(({ head, modelTypes }) => !modelTypes && LLAMA_HEADS.includes(head));
+  const shared = bindings.find(({ head, declaredOnly }) => !declaredOnly && LLAMA_HEADS.includes(head));
   if (!shared) return {};
   const { otherGraphs: _, typeFiles: __, ...binding } = shared;
   return { llama: { ...binding, graphs: ['model'], files: [] } } as TaskDefinition<Input, Output>['engines'];

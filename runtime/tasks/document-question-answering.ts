@@ -49,7 +49,7 @@ export default defineTask({
   example: { url: PAGE, question: 'What is the total?' },
   engines: {
     transformers: {
-      modelTypes: ['layoutlm', 'layoutlmv2', 'layoutlmv3'],
+      declaredOnly: true,
       head: 'document-reading',
       graphs: ['model'],
       files: TOKENIZER_FILES,

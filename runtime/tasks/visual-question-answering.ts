@@ -33,7 +33,7 @@ export default defineTask({
   example: { url: PHOTO, question: 'How many ships are there?' },
   engines: {
     generation: {
-      modelTypes: ['blip'],
+      declaredOnly: true,
       head: 'visual-answer-writing',
       ...seq2seqFiles,
       files: [...seq2seqFiles.files, ...PROCESSOR_FILES],

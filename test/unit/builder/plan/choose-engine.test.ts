@@ -3,18 +3,18 @@ import { Refusal } from '../../../../builder/plan/refusal.js';
 import type { AnyTask } from '../../../../runtime/tasks/define.js';
 import { taskOf } from '../../../../runtime/tasks/registry.js';
 
-const base = taskOf('image-classification');
-const binding = base.engines.transformers!;
-
-/** A task that two engines serve, the first one certain types only. */
-const task = {
-  ...base,
-  engines: { generation: { ...binding, modelTypes: ['vit', 'swin'] }, transformers: binding },
-} as AnyTask;
+/** Two engines serve it, the first one types that declare its head only. */
+const task = taskOf('automatic-speech-recognition');
 
 test('the first engine that serves the type of the model is taken', () => {
-  expect(chooseEngine(task, 'swin').engine).toBe('generation');
-  expect(chooseEngine(task, 'resnet').engine).toBe('transformers');
+  expect(chooseEngine(task, 'whisper').engine).toBe('generation');
+  expect(chooseEngine(task, 'wav2vec2').engine).toBe('transformers');
+});
+
+test('types that only exports are served of declare heads, too', () => {
+  expect(chooseEngine(task, 'speech-encoder-decoder').engine).toBe('generation');
+  expect(chooseEngine(taskOf('document-question-answering'), 'layoutlmv3').engine).toBe('transformers');
+  expect(chooseEngine(taskOf('visual-question-answering'), 'blip').engine).toBe('generation');
 });
 
 test('a model that names no type gets an engine that serves every type', () => {
@@ -25,7 +25,7 @@ test('a type that no engine serves is refused, with those that are', () => {
   const only = { ...task, engines: { generation: task.engines.generation } } as AnyTask;
   expect(() => chooseEngine(only, 'resnet')).toThrow(Refusal);
   expect(() => chooseEngine(only, 'resnet')).toThrow(
-    'Image classification is not served for models of type resnet; served types: vit, swin',
+    'Speech recognition is not served for models of type resnet; served types: moonshine, speech-encoder-decoder, whisper',
   );
   expect(() => chooseEngine(only, undefined)).toThrow('of type unknown');
 });

@@ -1,5 +1,7 @@
 import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
 import { sizesOf } from '../../../../builder/plan/network/sizes.js';
+import { FAMILIES } from '../../../../runtime/models/registry.js';
+import { readersOf } from '../../../../runtime/models/readers.js';
 import { possibleTasks } from '../../../../builder/plan/architectures.js';
 import { detectTask, type DetectRequest } from '../../../../builder/plan/detect-task.js';
 import type { ModelFacts } from '../../../../builder/plan/facts.js';
@@ -165,7 +167,6 @@ test.each([
   ['BlipForConditionalGeneration', 'image-to-text'],
   ['LlavaForConditionalGeneration', 'image-text-to-text'],
   ['Qwen2VLForConditionalGeneration', 'image-text-to-text'],
-  ['VoxtralForConditionalGeneration', 'audio-text-to-text'],
   ['MusicgenForConditionalGeneration', 'text-to-audio'],
   ['VitsModel', 'text-to-speech'],
   ['SpeechT5ForTextToSpeech', 'text-to-speech'],
@@ -173,6 +174,25 @@ test.each([
   ['T5EncoderModel', 'feature-extraction'],
 ])('%s alone means %s', (arch, expected) => {
   expect(detect({ arch })).toBe(expected);
+});
+
+/** Families hold conversations about the media that their prompts take: no table of classes names them. */
+test.each(
+  FAMILIES.filter(({ heads }) => 'media-chat' in heads).flatMap(({ modelTypes, usualTask }) =>
+    modelTypes.map((type) => [type, usualTask!] as const),
+  ),
+)('a conversation with %s is %s', (type, usualTask) => {
+  const readers = readersOf({ model_type: type, vision_config: { model_type: 'clip_vision_model' } });
+  const { facts } = request({ arch: 'AnyForConditionalGeneration', readers });
+  expect(possibleTasks(facts)).toEqual([
+    usualTask,
+    ...(readers.prompts?.video ? ['video-text-to-text'] : []),
+  ]);
+});
+
+test('a class of such a type that is no conversation keeps its task', () => {
+  const readers = readersOf({ model_type: 'gemma3' });
+  expect(detect({ arch: 'Gemma3ForCausalLM', readers })).toBe('text-generation');
 });
 
 test.each([
