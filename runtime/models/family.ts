@@ -3,6 +3,7 @@ import type { Head } from '../core/handles/index.js';
 import type { AudioNetwork } from '../core/network.js';
 import type { ModelReaders } from '../core/readers.js';
 import type { TaskId } from '../core/task-ids.js';
+import type { InertFields } from './inert-fields.js';
 import type { Decoder } from './bases/decoder/decoder.js';
 import type { PictureModel } from './bases/vision/image-encoder.js';
 import type { GraphWriter } from './writer/graph-writer.js';
@@ -55,6 +56,8 @@ export interface Family<Config = unknown> extends TensorNames {
   /** Layers keep their matrices as [inputs, outputs] (Python's Conv1D). */
   conv1d?: boolean;
   memory?: MemoryTraits<Config>;
+  /** What of its configuration is not read, and why not. */
+  inert?: readonly InertFields[];
   /** What of the server reads these models: for `readers` of model.json. A function where the configuration decides. */
   readers?: ReadersOf;
   /** What users of these models should know beforehand, one sentence each: in docs/models.md and in what `builder plan` says. */

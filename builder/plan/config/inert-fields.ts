@@ -1,4 +1,6 @@
-import { type Inert, named } from './inert.js';
+import { type InertFields, named } from '../../../runtime/models/inert-fields.js';
+import { FAMILIES } from '../../../runtime/models/registry.js';
+import type { Inert } from './inert.js';
 import { INERT_BY_TYPE } from './inert-by-type.js';
 
 /** Fields that change no answer of any type, each group with its reason. */
@@ -180,8 +182,19 @@ export interface Place {
 
 /** Why a field changes no answer there; undefined where it may. */
 export function inertReason(field: string, place: Place): string | undefined {
-  return [...INERT, ...INERT_BY_TYPE].find(
-    ({ fields, types, within }) =>
-      fields.test(field) && (types?.test(place.type) ?? true) && (within?.test(place.within) ?? true),
-  )?.reason;
+  const shared = [...INERT, ...INERT_BY_TYPE].find(
+    ({ fields, types }) => fields.test(field) && (types?.test(place.type) ?? true),
+  );
+  return (shared ?? ownRow(field, place))?.reason;
+}
+
+/** What the family of the model, or of the part, says of the field. */
+function ownRow(field: string, { type, within }: Place): InertFields | undefined {
+  const stands = (family: string, part: string | undefined) =>
+    part === undefined ? type === family : within.startsWith(`${family}.${part}.`);
+  return FAMILIES.flatMap(({ modelTypes, inert = [] }) =>
+    inert.filter(
+      ({ fields, part }) => fields.test(field) && modelTypes.some((family) => stands(family, part)),
+    ),
+  )[0];
 }

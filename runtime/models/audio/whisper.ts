@@ -1,3 +1,4 @@
+import { named } from '../inert-fields.js';
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { convolution } from '../layers/convolution.js';
@@ -113,6 +114,7 @@ function decoderOf(c: Config): SourceDecoder {
 /** modeling_whisper.py */
 export const whisper = defineFamily({
   modelTypes: ['whisper'],
+  inert: [{ fields: named('median_filter_width'), reason: 'times of words' }],
   readers: { extractor: 'Whisper', audio: 'whisper' },
   limits: ['Times of words need `alignment_heads` in generation_config.json.'],
   usualTask: 'automatic-speech-recognition',

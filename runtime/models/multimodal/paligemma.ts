@@ -1,3 +1,4 @@
+import { named } from '../inert-fields.js';
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
@@ -22,6 +23,13 @@ type PaligemmaConfig = z.output<typeof paligemmaConfig>;
 /** All of a prompt sees all of it; what is written behind it keeps to the windows of layers. modeling_paligemma.py */
 export const paligemma = defineFamily({
   modelTypes: ['paligemma'],
+  inert: [
+    {
+      fields: named('use_bidirectional_attention'),
+      part: 'text_config',
+      reason: 'the class has prompts seen from both sides, whatever the file says',
+    },
+  ],
   readers: { processor: 'Siglip', prompts: { image: 'paligemma' } },
   usualTask: 'image-text-to-text',
   config: paligemmaConfig,

@@ -1,3 +1,4 @@
+import { named } from '../inert-fields.js';
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { textInputs } from '../layers/text-inputs.js';
@@ -70,6 +71,12 @@ const modelOf = (c: Config): TextModel => ({
 /** BERT without token types and pooler. modeling_distilbert.py */
 export const distilbert = defineFamily({
   modelTypes: ['distilbert'],
+  inert: [
+    {
+      fields: named('sinusoidal_pos_embds'),
+      reason: 'what the table of positions begins with; the checkpoint holds it',
+    },
+  ],
   config,
   prefixes: ['distilbert.'],
   heads: textHeads(modelOf),

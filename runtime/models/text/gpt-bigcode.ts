@@ -1,3 +1,4 @@
+import { named } from '../inert-fields.js';
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { decoderHeads } from '../bases/decoder/decoder-heads.js';
@@ -18,6 +19,7 @@ const bigcodeConfig = gpt2Config.extend({
 /** All heads share keys and values, or each has its own beside its queries. modeling_gpt_bigcode.py */
 export const gptBigcode = defineFamily({
   modelTypes: ['gpt_bigcode'],
+  inert: [{ fields: named('num_key_value_heads'), reason: 'the class derives it from multi_query' }],
   readers: { positions: 'learned' },
   config: bigcodeConfig,
   prefixes: ['transformer.'],

@@ -1,3 +1,4 @@
+import { named } from '../inert-fields.js';
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { float } from '../writer/attributes.js';
@@ -88,6 +89,7 @@ function mixture(g: GraphWriter, x: Value, at: At, c: Config): Value {
 /** Every second layer sees a window, and each head has a score that no token gets. modeling_gpt_oss.py */
 export const gptOss = defineFamily({
   modelTypes: ['gpt_oss'],
+  inert: [{ fields: named('hidden_act'), reason: 'experts have one activation of their own' }],
   readers: { messages: 'plain' },
   config,
   ...llamaLike<Config>((c) => ({

@@ -1,3 +1,4 @@
+import { named } from '../inert-fields.js';
 import * as z from 'zod';
 import {
   llamaConfig,
@@ -37,6 +38,12 @@ type Mellum = z.output<typeof config>;
 /** Qwen 3's mixtures, whose layers with a window turn their heads by other frequencies. modeling_mellum.py */
 export const mellum = defineFamily({
   modelTypes: ['mellum'],
+  inert: [
+    {
+      fields: named('mtp_layer_types', 'mtp_mlp_layer_types'),
+      reason: 'layers that guess several tokens, whose weights Python ignores',
+    },
+  ],
   config,
   ...llamaLike<Mellum>((c) => {
     const mixed = mixture(c, c.moe_intermediate_size);

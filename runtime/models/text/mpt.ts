@@ -1,3 +1,4 @@
+import { named } from '../inert-fields.js';
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { alibiMask, mptSlopes } from '../layers/alibi.js';
@@ -62,6 +63,10 @@ function decoderOf(c: z.output<typeof config>): Decoder {
 /** Positions are added to scores; nothing has a bias. modeling_mpt.py */
 export const mpt = defineFamily({
   modelTypes: ['mpt'],
+  inert: [
+    { fields: named('max_seq_len'), reason: 'the class computes its biases for the length of the text' },
+    { fields: named('alibi_bias_max'), part: 'attn_config', reason: 'the class computes its biases with 8' },
+  ],
   config,
   prefixes: ['transformer.'],
   heads: decoderHeads(decoderOf),

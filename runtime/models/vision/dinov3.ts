@@ -1,3 +1,4 @@
+import { named } from '../inert-fields.js';
 import * as z from 'zod';
 import { type Family, defineFamily } from '../family.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
@@ -101,6 +102,12 @@ const heads: Family<Config>['heads'] = {
 /** modeling_dinov3_vit.py */
 export const dinov3 = defineFamily({
   modelTypes: ['dinov3_vit'],
+  inert: [
+    {
+      fields: named('pos_embed_(?:shift|jitter|rescale)'),
+      reason: 'augmentation of positions, in training alone',
+    },
+  ],
   readers: { processor: 'DINOv3ViT' },
   config,
   prefixes: ['dinov3_vit.'],

@@ -84,6 +84,13 @@ const heads: Family<Config>['heads'] = { 'image-segmentation': { model: writeSeg
 /** modeling_maskformer.py */
 export const maskformer = defineFamily({
   modelTypes: ['maskformer'],
+  inert: [
+    {
+      fields: /^(?:encoder_|backbone|use_timm_backbone$|dilation$|position_embedding_type$)/,
+      part: 'decoder_config',
+      reason: 'the half of DETR that MaskFormer leaves out',
+    },
+  ],
   readers: { processor: 'MaskFormer' },
   config,
   prefixes: ['model.'],

@@ -102,5 +102,11 @@ const heads: Family<Config>['heads'] = {
 
 /** modeling_videomae.py */
 export const videomae = defineFamily({
+  inert: [
+    {
+      fields: /^decoder_(?:hidden_size|intermediate_size|num_attention_heads|num_hidden_layers)$/,
+      reason: 'the decoder of pretraining',
+    },
+  ],
   ...{ modelTypes: ['videomae'], usualTask: 'video-classification', config, prefixes: ['videomae.'], heads },
 });

@@ -1,3 +1,4 @@
+import { named } from '../../inert-fields.js';
 import * as z from 'zod';
 import { embeddedDecoderRoles } from '../../bases/decoder/decoder-heads.js';
 import { defineFamily } from '../../family.js';
@@ -63,6 +64,14 @@ const SOFT_TOKENS = 280;
 /** Gemma 4 that reads pictures; in its larger forms, layers with a window let features of a picture see each other. modeling_gemma4.py */
 export const gemma4Media = defineFamily({
   modelTypes: ['gemma4'],
+  inert: [
+    { fields: named('audio_config'), reason: 'the encoder of audio, which is refused' },
+    {
+      fields: named('attention_bias'),
+      part: 'vision_config',
+      reason: 'the class has no biases, whatever the file says',
+    },
+  ],
   readers: { prompts: { image: 'gemma4' } },
   limits: ['Gemma 4 reads pictures alone: sounds and videos are refused.'],
   memory: {

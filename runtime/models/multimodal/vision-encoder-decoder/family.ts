@@ -1,3 +1,4 @@
+import { named } from '../../inert-fields.js';
 import * as z from 'zod';
 import { defineFamily } from '../../family.js';
 import { linear } from '../../layers/linear.js';
@@ -53,6 +54,13 @@ const captionRoles = {
 /** A network of pictures, and a decoder that writes about what it gives: TrOCR, Donut. modeling_vision_encoder_decoder.py */
 export const visionEncoderDecoder = defineFamily({
   modelTypes: ['vision-encoder-decoder'],
+  inert: [
+    {
+      fields: named('is_decoder', 'add_cross_attention'),
+      part: 'decoder',
+      reason: 'the class sets both for its decoder',
+    },
+  ],
   usualTask: 'image-to-text',
   config,
   prefixes: [],

@@ -1,3 +1,4 @@
+import { named } from '../../inert-fields.js';
 import { type Family, defineFamily } from '../../family.js';
 import { normedConvolution } from '../../layers/convolution.js';
 import {
@@ -119,6 +120,7 @@ const heads: Family<DFineConfig>['heads'] = { 'object-detection': { model: write
 export const dFine = defineFamily({
   ...{
     modelTypes: ['d_fine'],
+    inert: [{ fields: named('reg_scale', 'up'), reason: 'the checkpoint holds them' }],
     readers: { processor: 'RTDetr' },
     config: dFineConfig,
     prefixes: ['model.decoder.', 'model.'],

@@ -80,6 +80,13 @@ const heads: Family<Sam2Config>['heads'] = {
 export const sam2 = defineFamily({
   ...{
     modelTypes: ['sam2', 'sam2_video'],
+    inert: [
+      {
+        fields:
+          /^(?:memory_|mask_downsampler_|multimask_|sigmoid_|enable_|num_maskmem|max_object_pointers|max_cond_frame)/,
+        reason: 'memory between frames: images are served',
+      },
+    ],
     readers: { processor: 'Sam2' },
     config: sam2Config,
     prefixes: ['sam2.'],
