@@ -105,7 +105,7 @@ export function writeSizes(sizes, left) {
   const text = [
     '# Sizes of runtime images',
     '',
-    'What `make release-check SIZES=write` measured; it fails where an image is more than 5 % larger above its base than here.',
+    'What `make release-check SIZES=write` measured. It fails where an image is more than 5 % larger above its base than here, and so do the tests, for the images of their machine.',
     'A model image adds its model: `builder plan` tells how much that is. The archives hold the base of the machine that made them.',
     '',
     head,
