@@ -41,7 +41,8 @@ const npm = (script) => ['run', '--silent', script];
 
 /** The linter of the Python here: a program from PyPI, which our own script installs where it may. */
 async function python() {
-  if (await provide('ruff.sh')) return results.addStep(await runStep('python', '.cache/ruff/bin/ruff', ['check', '--quiet']));
+  if (await provide('ruff.sh'))
+    return results.addStep(await runStep('python', '.cache/ruff/bin/ruff', ['check', '--quiet']));
   if (process.env.REQUIRE_RUFF === '1') return results.fail('no ruff, and REQUIRE_RUFF is set');
   results.skip('python: its linter is not here');
 }
