@@ -41,6 +41,10 @@ const KNOWN: Readonly<Record<string, Known>> = {
   mra: { refused: 'it reads multiples of 32 tokens only' },
   reformer: { refused: 'how it computes depends on the numbers that it reads' },
   xmod: { refused: 'its graph reads beyond a table' },
+  tapas: { refused: 'it reads tables' },
+  gemma4_assistant: { refused: 'it drafts for another model, whose states it reads' },
+  gemma4_unified_assistant: { refused: 'it drafts for another model, whose states it reads' },
+  musicgen_melody: { refused: 'it writes codes of sounds' },
   vit_mae: { refused: 'it draws its mask at random' },
   llama4_text: { refused: 'rotations by complex numbers have no operator' },
 };

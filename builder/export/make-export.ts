@@ -12,7 +12,9 @@ import { finishGraph, type Finished } from './finish/finish.js';
 import { bytesAt } from './finish/weights.js';
 import { EXPORTED_GRAPH, type ToExport } from './plan-export.js';
 import { checkGraph } from './check-graph.js';
+import { ofOneRow } from './recipes/pictures.js';
 import { runExport } from './run-export.js';
+import type { ExportRecipe } from './types.js';
 
 /** What an export gave. */
 export interface Exported {
@@ -77,22 +79,22 @@ export async function keptExport(folder: string, { key }: ToExport): Promise<Exp
 
 /**
  * Exports a network, moves its weights back into the checkpoint's files, and compares it with torch; what is beyond the
- * tolerance is tried again without fused operators.
+ * tolerance is tried again without fused operators, and of pictures with one a run.
  * @throws Refusal where the graph can't be made, or computes otherwise than torch does
  */
 export async function makeExport(request: MakeRequest): Promise<Exported> {
   const { id, toExport, folder } = request;
   await makeFolder(folder);
   const problems: string[] = [];
-  for (const fusions of [true, false]) {
+  for (const { recipe, fusions, how } of waysOf(toExport.recipe)) {
     const out = await mkdtemp(path.join(folder, '.slipway-export-'));
     try {
-      const found = await attempt({ ...request, out, fusions });
+      const found = await attempt({ ...request, toExport: { ...toExport, recipe }, out, fusions });
       if (typeof found !== 'string') {
         await replaceFile(path.join(folder, recordName(toExport.key)), `${JSON.stringify(found)}\n`);
         return found;
       }
-      problems.push(`${fusions ? 'with' : 'without'} fused operators: ${found}`);
+      problems.push(`${how}: ${found}`);
     } finally {
       await rm(out, { recursive: true, force: true });
     }
@@ -101,6 +103,22 @@ export async function makeExport(request: MakeRequest): Promise<Exported> {
     `${id} can't be exported: ${problems.at(-1)}`,
     'take a repository with an ONNX export, or make one and give it with --from',
   );
+}
+
+interface Way {
+  recipe: ExportRecipe;
+  fusions: boolean;
+  how: string;
+}
+
+/** Ways to export a network, the best one first. */
+function waysOf(recipe: ExportRecipe): Way[] {
+  const single = ofOneRow(recipe);
+  return [
+    { recipe, fusions: true, how: 'with fused operators' },
+    { recipe, fusions: false, how: 'without fused operators' },
+    ...(single ? [{ recipe: single, fusions: false, how: 'with one picture a run' }] : []),
+  ];
 }
 
 /** Of the largest number of an output: what a finished graph may differ by from torch. */

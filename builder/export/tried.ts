@@ -24,6 +24,12 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   beam: {
     'token-classification': true,
   },
+  bert: {
+    'causal-lm': true,
+  },
+  bigbird_pegasus: {
+    'causal-lm': true,
+  },
   biogpt: {
     'sequence-classification': true,
     'token-classification': true,
@@ -35,37 +41,48 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   'blenderbot-small': {
     'causal-lm': true,
   },
+  bros: {
+    'token-classification': 'it reads other inputs than those of the task',
+  },
   cohere2_moe: {
     'causal-lm': true,
   },
+  cohere2_vision: {
+    'image-features': 'it reads other inputs than those of the task',
+  },
   ctrl: {
     'sequence-classification': true,
+    'causal-lm': true,
   },
   cvt: {
     'image-classification': true,
   },
   'dab-detr': {
+    'image-features': 'it needs timm, which the tools of exports do not have',
     'object-detection': true,
   },
   deepseek_v32: {
-    'causal-lm': 'its cache holds more than keys and values',
-  },
-  deepseek_v4: {
-    'causal-lm': 'its cache holds more than keys and values',
+    'causal-lm': true,
   },
   diffllama: {
     'sequence-classification': true,
     'token-classification': true,
   },
+  dinat: {
+    'image-classification': 'it needs natten, which the tools of exports do not have',
+  },
   doge: {
     'sequence-classification': true,
+  },
+  falcon_mamba: {
+    'causal-lm': true,
   },
   flaubert: {
     'sequence-classification': true,
     'token-classification': true,
   },
   glm_moe_dsa: {
-    'causal-lm': 'its cache holds more than keys and values',
+    'causal-lm': true,
   },
   gpt_neox_japanese: {
     'causal-lm': true,
@@ -74,10 +91,16 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
     'causal-lm': true,
   },
   hy_v4: {
-    'causal-lm': 'its cache holds more than keys and values',
+    'causal-lm': true,
+  },
+  imagegpt: {
+    'image-classification': 'it reads other inputs than those of the task',
   },
   inkling_text: {
-    'causal-lm': 'its cache holds more than keys and values',
+    'causal-lm': true,
+  },
+  jamba: {
+    'causal-lm': true,
   },
   jetmoe: {
     'sequence-classification': true,
@@ -85,12 +108,13 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   laguna: {
     'causal-lm': true,
   },
-  lara_mini: {
-    'causal-lm': 'its cache holds more than keys and values',
-  },
   layoutlm: {
     'sequence-classification': true,
     'token-classification': true,
+  },
+  layoutlmv2: {
+    'sequence-classification': 'it needs detectron2, which the tools of exports do not have',
+    'token-classification': 'it needs detectron2, which the tools of exports do not have',
   },
   layoutlmv3: {
     'sequence-classification': true,
@@ -100,13 +124,19 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
     'question-answering': 'how it computes depends on the numbers that it reads',
   },
   lfm3: {
-    'causal-lm': 'its cache holds more than keys and values',
+    'causal-lm': true,
   },
   lilt: {
     'sequence-classification': true,
   },
   lw_detr: {
     'object-detection': true,
+  },
+  lxmert: {
+    'question-answering': 'it reads other inputs than those of the task',
+  },
+  mamba: {
+    'causal-lm': true,
   },
   markuplm: {
     'sequence-classification': true,
@@ -158,12 +188,30 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   persimmon: {
     'sequence-classification': true,
   },
+  pp_lcnet: {
+    'image-classification': "it has no scores, which Python's pipeline asks for, too",
+  },
+  pp_ocrv5_mobile_det: {
+    'object-detection': "it has no scores, which Python's pipeline asks for, too",
+  },
   prompt_depth_anything: {
     'depth-estimation': true,
+  },
+  recurrent_gemma: {
+    'causal-lm': 'it keeps no cache that a step could go on from',
   },
   roc_bert: {
     'masked-lm': true,
     'sequence-classification': true,
+  },
+  sarvam_moe: {
+    'causal-lm': true,
+  },
+  shieldgemma2: {
+    'image-classification': 'it reads other inputs than those of the task',
+  },
+  splinter: {
+    'question-answering': "its answers were not Python's",
   },
   t5gemma: {
     'sequence-classification': true,
@@ -171,15 +219,30 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   t5gemma2: {
     'sequence-classification': true,
   },
+  timm_backbone: {
+    'image-features': 'it needs timm, which the tools of exports do not have',
+  },
+  timm_wrapper: {
+    'image-classification': 'it needs timm, which the tools of exports do not have',
+  },
   tipsv2_text_model: {
     embedding: true,
   },
   tipsv2_vision_model: {
     'image-features': true,
   },
+  trocr: {
+    'causal-lm': true,
+  },
   ultrabert: {
     'masked-lm': true,
     'sequence-classification': true,
+  },
+  videoprism: {
+    'image-text-matching': 'it reads other inputs than those of the task',
+  },
+  videoprism_vision_model: {
+    'image-features': 'it reads other inputs than those of the task',
   },
   xglm: {
     'causal-lm': true,
@@ -190,6 +253,9 @@ export const TRIED: Readonly<Record<string, Partial<Readonly<Record<Head, string
   'xlm-roberta-xl': {
     'masked-lm': true,
     'sequence-classification': true,
+  },
+  zamba2: {
+    'causal-lm': true,
   },
   zoedepth: {
     'depth-estimation': true,

@@ -21,6 +21,13 @@ const ARCHITECTURES: Row[] = [
   [/^LayoutLM\w*ForQuestionAnswering$/, 'document-question-answering'],
   [/ForQuestionAnswering$/, 'question-answering'],
   [/For(?:MaskedLM|PreTraining)$/, 'fill-mask', 'feature-extraction', 'sentence-similarity'],
+  [
+    /^(?:XLM|Flaubert)WithLMHeadModel$/,
+    'fill-mask',
+    'text-generation',
+    'feature-extraction',
+    'sentence-similarity',
+  ],
   [/^GitForCausalLM$/, 'image-to-text'],
   [
     /(?:ForCausalLM|LMHeadModel)$/,
@@ -68,9 +75,9 @@ const ARCHITECTURES: Row[] = [
   [/ForObjectDetection$/, 'object-detection'],
   [/ForDepthEstimation$/, 'depth-estimation'],
   [/^Sam\w*Model$/, 'mask-generation'],
-  [/^(?:\w*CLIP|MetaClip2|Siglip2?|Align)Model$/, 'zero-shot-image-classification'],
+  [/^(?:\w*CLIP(?:Seg)?|MetaClip2|Siglip2?|Align|Tipsv2)Model$/, 'zero-shot-image-classification'],
   [
-    /^(?:ViT(?:MSN|MAE|Det|Hybrid)?|[DC]eiT|Beit|Data2VecVision|Dinov2|DINOv3\w*|Dinov2WithRegisters|Swin(?:v2)?|ConvNext\w*|ResNet|RegNet|Bit|Van|Cvt|Hiera|IJepa|FocalNet|EfficientNet|EfficientFormer|MobileNetV[12]|MobileViT(?:V2)?|Levit|PoolFormer|SwiftFormer|Pvt(?:V2)?|Segformer|GLPN|DPT|TextNet|TimmWrapper|\w*Vision(?:Transformer)?)Model$/,
+    /^(?:ViT(?:MSN|MAE|Hybrid)?|VitDet|Pixio|Swin2SR|[DC]eiT|Beit|Data2VecVision|Dinov2|DINOv3\w*|Dinov2WithRegisters|Swin(?:v2)?|ConvNext\w*|ResNet|RegNet|Bit|Van|Cvt|Hiera|IJepa|FocalNet|EfficientNet|EfficientFormer|MobileNetV[12]|MobileViT(?:V2)?|Levit|PoolFormer|SwiftFormer|Pvt(?:V2)?|Segformer|GLPN|DPT|TextNet|TimmWrapper|\w*Vision(?:Transformer)?)Model$/,
     'image-feature-extraction',
   ],
   [/^(?:Wav2Vec2|Hubert|WavLM|Clap|VideoMAE|Encodec)\w*Model$/],

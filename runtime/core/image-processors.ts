@@ -48,6 +48,8 @@ export const IMAGE_PROCESSORS = [
     'DPT',
     'PromptDepthAnything',
     'DepthPro',
+    'Tipsv2',
+    'Tipsv2Dpt',
   ] as const),
   ...([
     'ZoeDepth',

@@ -4,10 +4,12 @@ import { type Graph, type GraphValue, tensorShape, withInnerNodes } from './grap
 const CACHE = /^(?:(?:input|output)\.)?cache\.layers\.(\d+)\.(keys|values)$/;
 /** What convolutions and recurrent layers keep: `cache.layers.3.conv_states.0`. */
 const STATE = /^(?:(?:input|output)\.)?cache\.layers\.(\d+)\.(conv|recurrent)_states\.(\d+)$/;
+/** Keys by which a layer chooses the tokens that it looks at: `cache.layers.3.indexer_keys`, [rows, length, width]. */
+const INDEX = /^(?:(?:input|output)\.)?cache\.layers\.(\d+)\.indexer_keys$/;
 
 /**
  * The name that decoders are run by here, for a port of transformers' exporter: `past_key_values.3.key`, `present.3.key`,
- * `past_conv0.3`, `present_conv0.3`. All other names stay.
+ * `past_conv0.3`, `present_conv0.3`, `past_index.3`. All other names stay.
  * @param side of the graph that it is on
  */
 export function cacheName(name: string, side: 'input' | 'output'): string {
@@ -16,7 +18,10 @@ export function cacheName(name: string, side: 'input' | 'output'): string {
   if (layer !== undefined)
     return `${isInput ? 'past_key_values' : 'present'}.${layer}.${kind === 'keys' ? 'key' : 'value'}`;
   const [, at, state, number] = STATE.exec(name) ?? [];
-  return at === undefined ? name : `${isInput ? 'past' : 'present'}_${state}${number}.${at}`;
+  const time = isInput ? 'past' : 'present';
+  if (at !== undefined) return `${time}_${state}${number}.${at}`;
+  const [, place] = INDEX.exec(name) ?? [];
+  return place === undefined ? name : `${time}_index.${place}`;
 }
 
 /** The graph with the names of its cache that decoders are run by; the same one where none is the exporter's. */

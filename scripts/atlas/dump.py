@@ -56,5 +56,12 @@ def types_of(task):
     return {model_type: found[model_type] for model_type in sorted(found) if model_type not in others}
 
 
-facts = {"transformers": transformers.__version__, "tasks": {task: types_of(task) for task in TABLES}}
+tasks = {task: types_of(task) for task in TABLES}
+#: Types whose configuration is saved as that of another
+saved = {
+    model_type: transformers.CONFIG_MAPPING[model_type].model_type
+    for model_type in sorted({name for types in tasks.values() for name in types})
+    if transformers.CONFIG_MAPPING[model_type].model_type != model_type
+}
+facts = {"transformers": transformers.__version__, "saved": saved, "tasks": tasks}
 Path("scripts/atlas/classes.json").write_text(json.dumps(facts, indent=1) + "\n")

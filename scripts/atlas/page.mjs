@@ -9,7 +9,7 @@ import { hasWriter } from '../../dist/runtime/models/write-graphs.js';
 import { taskOf } from '../../dist/runtime/tasks/registry.js';
 import { trials } from './trials.mjs';
 
-const { transformers, tasks } = JSON.parse(readFileSync('scripts/atlas/classes.json', 'utf8'));
+const { transformers, tasks, saved } = JSON.parse(readFileSync('scripts/atlas/classes.json', 'utf8'));
 const SIZES = JSON.parse(readFileSync('scripts/atlas/default-sizes.json', 'utf8'));
 
 /** Verdicts, in the order of the page. */
@@ -61,6 +61,13 @@ const OTHER_TASKS = {
 
 /** @returns {{kind: keyof typeof KINDS, reason?: string}} */
 export function verdict(task, type) {
+  // Checkpoints of such a type say that they are of another.
+  const other = saved[type];
+  if (tasks[task][other]) return { ...verdict(task, other), reason: `as ${other}` };
+  return ownVerdict(task, type);
+}
+
+function ownVerdict(task, type) {
   if (isWritten(task, type)) return { kind: 'written' };
   const other = OTHER_TASKS[task]?.find((one) => isWritten(one, type));
   if (other !== undefined) return { kind: 'written', reason: `as ${other}` };

@@ -19,6 +19,7 @@ from transformers.models.auto import modeling_auto as auto
 
 sys.path.insert(0, "scripts/fixtures")
 import tiny_parts as parts
+import tiny_texts as texts
 import zoo_exported as zoo
 
 LIMIT = 90
@@ -48,7 +49,8 @@ SPECIAL = {
     "perceiver": {"num_latents": 16, "d_latents": 64, "d_model": 64, "num_blocks": 1, "num_self_attends_per_block": 2, "num_self_attention_heads": 4, "num_cross_attention_heads": 4},
     "splinter": {"question_token_id": 104},
     "cvt": {"depth": [1, 1, 2], "embed_dim": [16, 32, 48], "num_heads": [1, 2, 3]},
-    "pvt": {**zoo.STAGES, "hidden_sizes": [16, 32, 40, 64]},
+    "pvt": {**zoo.STAGES, "hidden_sizes": [16, 32, 40, 64], "num_labels": len(zoo.LABELS)},
+    "donut-swin": {"image_size": 32, "patch_size": 4, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 2], "window_size": 4},
     "bit": {"depths": [1, 1, 1, 1], "hidden_sizes": [32, 64, 96, 128], "embedding_size": 32},
     "textnet": {},
     "lilt": {"hidden_size": 48},
@@ -59,6 +61,8 @@ SPECIAL = {
     "mobilevitv2": {"image_size": 64, "width_multiplier": 0.25},
     **parts.DETECTORS,
     **parts.DEPTHS,
+    **parts.PAIRS,
+    **parts.SEGMENTS,
 }
 #: Edges of pictures of what has its stages, and so no small one
 EDGES = {"perceiver": 32, "vitdet": 32, "swin2sr": 32, "prompt_depth_anything": 56}
@@ -68,6 +72,8 @@ def small_fields(kind, task):
     """Fields that make a configuration of this class tiny."""
     fields = {field.name for field in dataclasses.fields(kind)}
     default = kind()
+    # Of layers that differ: here it is the same for all.
+    default.allow_global_per_layer_attribute_access = True
     values = {**default.to_dict(), **{name: getattr(default, name, None) for name in fields}}
     found = {}
     for name in fields:
@@ -77,6 +83,8 @@ def small_fields(kind, task):
         elif name in GROUPED and isinstance(value, int):
             heads = next((values[head] for head in HEADS.split() if isinstance(values.get(head), int)), value)
             found[name] = 4 if value == heads else 2
+        elif name == "is_decoder" and task == zoo.WRITE:
+            found[name] = True
         elif name == "depths" and isinstance(value, (list, tuple)):
             found[name] = [1] * len(value)
     words = 520 if task == zoo.WRITE else zoo.VOCABULARY
@@ -115,15 +123,23 @@ def variants(model_type, task):
             small = small_fields(kind, task)
         yield {**small, **SPECIAL[model_type]}
     found = small_fields(kind, task)
+    if model_type in texts.DECODERS:
+        yield {**found, **texts.DECODERS[model_type]}
     yield found
     yield {name: value for name, value in found.items() if name not in ("head_dim", "d_kv", "hidden_size", "embed_dim")}
     yield {name: value for name, value in found.items() if name in ("vocab_size", "pad_token_id", "bos_token_id", "eos_token_id", *LAYERS.split())}
     yield {}
 
 
+def loader_of(model_type, task):
+    if task == zoo.SEGMENTS and model_type in auto.MODEL_FOR_UNIVERSAL_SEGMENTATION_MAPPING_NAMES:
+        return transformers.AutoModelForUniversalSegmentation
+    return getattr(transformers, f"AutoModelFor{CLASSES[task]}") if CLASSES[task] else transformers.AutoModel
+
+
 def network(model_type, task, seed=5):
     """Random weights, norms and biases included: equal tensors would become one in an export."""
-    loader = getattr(transformers, f"AutoModelFor{CLASSES[task]}") if CLASSES[task] else transformers.AutoModel
+    loader = loader_of(model_type, task)
     names = {"id2label": dict(enumerate(zoo.LABELS)), "label2id": {name: i for i, name in enumerate(zoo.LABELS)}}
     problem = None
     for fields in variants(model_type, task):
@@ -166,7 +182,7 @@ def answers(task, repo, folder):
         # The server pools, if nobody says otherwise.
         return [{"request": {"text": text, "params": {"pooling": "none"}}, "expect": run(text)[0]} for text in zoo.TEXTS]
     found = zoo.answers(task, repo, folder)
-    if task == zoo.OBJECTS and not found[0]["expect"]:
+    if task in (zoo.OBJECTS, zoo.SEGMENTS) and not found[0]["expect"]:
         raise Flat("it finds nothing")
     return found
 
@@ -193,11 +209,14 @@ PROCESSORS = {DEPTH: "DPTImageProcessor", zoo.OBJECTS: "DeformableDetrImageProce
 
 def picture_files(repo, task, model_type, edge):
     zoo.picture_files(repo, edge)
-    if task not in PROCESSORS:
+    name = parts.PROCESSORS.get(model_type, PROCESSORS.get(task))
+    if name is None:
         return
     settings = repo / "preprocessor_config.json"
     # An exported graph reads pictures of one size.
-    more = {"image_processor_type": parts.PROCESSORS.get(model_type, PROCESSORS[task]), "do_pad": False, "keep_aspect_ratio": False}
+    more = {"image_processor_type": name, "do_pad": False, "keep_aspect_ratio": False}
+    if name == "EomtImageProcessor":
+        more |= {"size": {"shortest_edge": edge, "longest_edge": edge}, "do_pad": True, "do_split_image": False}
     settings.write_text(json.dumps({**json.loads(settings.read_text()), **more}))
 
 

@@ -64,9 +64,54 @@ DEPTHS = {
     },
 }
 
+TIPS = {"model_type": "tipsv2_vision_model", **HEADS, "num_hidden_layers": 4, "image_size": 56, "patch_size": 14, "out_features": STAGES}
+DINOV3 = {
+    **{"model_type": "dinov3_vit", **HEADS, "num_hidden_layers": 4, "intermediate_size": 48, "image_size": 64, "patch_size": 16},
+    **{"out_features": STAGES, "return_class_token": True, "reshape_hidden_states": True},
+}
+DEPTHS |= {
+    "tipsv2_dpt": {
+        **{"backbone_config": {**TIPS, "reshape_hidden_states": False}, "neck_hidden_sizes": [8, 12, 16, 24]},
+        **{"fusion_hidden_size": 16, "num_depth_bins": 8},
+    },
+    "chmv2": {
+        **{"backbone_config": DINOV3, "post_process_channels": [8, 12, 16, 24], "fusion_hidden_size": 16},
+        **{"head_hidden_size": 8, "number_output_channels": 16},
+    },
+}
+
+TEXT = {**HEADS, "num_hidden_layers": 2, "intermediate_size": 48, "max_position_embeddings": 80, "vocab_size": 420, "pad_token_id": 0}
+EOMT = {**HEADS, "num_hidden_layers": 3, "intermediate_size": 48, "num_queries": 6, "num_blocks": 1, "num_upscale_blocks": 1, "image_size": 64, "patch_size": 16}
+SEGMENTS = {
+    "eomt": EOMT,
+    "eomt_dinov3": EOMT,
+    "sapiens2": {
+        **{**HEADS, "num_hidden_layers": 2, "intermediate_size": 48, "image_size": 64, "patch_size": 16, "num_register_tokens": 2},
+        **{"num_key_value_heads_per_layer": [4, 2], "num_key_value_attention_heads": 2, "num_first_full_attention_layers": 1, "num_last_full_attention_layers": 1},
+        "head_config": {"upsample_out_channels": [16, 8], "conv_out_channels": [8]},
+        **{"out_indices": None, "out_features": ["stage2"]},
+    },
+}
+PAIRS = {
+    "align": {
+        "text_config": TEXT,
+        "vision_config": {"image_size": 64, "width_coefficient": 0.1, "depth_coefficient": 0.1},
+        "projection_dim": 32,
+    },
+    "blip-2": {
+        "vision_config": {**HEADS, "num_hidden_layers": 2, "intermediate_size": 48, "image_size": 32, "patch_size": 8, "initializer_range": 0.02},
+        "qformer_config": {**TEXT, "encoder_hidden_size": 32, "use_qformer_text_input": True},
+        "text_config": {"model_type": "opt", "hidden_size": 32, "ffn_dim": 48, "num_hidden_layers": 1, "num_attention_heads": 4, "vocab_size": 420},
+        **{"num_query_tokens": 4, "image_text_hidden_size": 16},
+    },
+}
+
 #: Processors of these types
 PROCESSORS = {
     **dict.fromkeys(["deimv2"], "RTDetrImageProcessor"),
+    **dict.fromkeys(["eomt", "eomt_dinov3"], "EomtImageProcessor"),
+    **{"sapiens2": "Sapiens2ImageProcessor", "chmv2": "CHMv2ImageProcessor", "swin2sr": "Swin2SRImageProcessor"},
+    **{"tipsv2": "Tipsv2ImageProcessor", "tipsv2_dpt": "Tipsv2DptImageProcessor", "pixio": "BitImageProcessor"},
     **{"zoedepth": "ZoeDepthImageProcessor", "depth_pro": "DepthProImageProcessor"},
     **{f"pp_doclayout_v{n}": f"PPDocLayoutV{n}ImageProcessor" for n in (2, 3, 4)},
     "prompt_depth_anything": "PromptDepthAnythingImageProcessor",

@@ -1,10 +1,11 @@
 /**
  * Tries exports of every pair of task and model type that the atlas calls untried: a tiny network of the type's class
  * (tiny.py), `builder serve --export force` over it, and its answers against those of transformers' pipelines. What is found
- * stands in exports.json, from which write-tried.mjs writes builder/export/tried.ts. A pair that stands there is not tried again.
+ * stands in exports.json, from which write-tried.mjs writes builder/export/tried.ts. A pair that stands there is not tried again,
+ * but with --again.
  *
  * Run from the repository root after `npm run build` and scripts/packing/unpack.mjs, with SLIPWAY_EXPORT_PYTHON set to a Python
- * that also has what tiny.py needs: node scripts/atlas/try-exports.mjs [--seconds 150] [--until HH:MM] [TASK[:TYPE] …]
+ * that also has what tiny.py needs: node scripts/atlas/try-exports.mjs [--seconds 150] [--until HH:MM] [--again] [TASK[:TYPE] …]
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,6 +23,7 @@ const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     seconds: { type: 'string', default: '150' },
+    again: { type: 'boolean', default: false },
     until: { type: 'string', default: '99:99' },
     folder: { type: 'string', default: path.join(tmpdir(), 'slipway-tiny') },
   },
@@ -40,7 +42,7 @@ function asked() {
     pairs.filter(({ task, type }) => name === task || name === `${task}:${type}`),
   );
 }
-const isDone = ({ task, type }) => results.pairs[task]?.[type] !== undefined;
+const isDone = ({ task, type }) => !flags.again && results.pairs[task]?.[type] !== undefined;
 
 /** The repository of a pair and its cases; a text where Python has none. */
 async function tinyOf({ task, type }) {

@@ -55,7 +55,7 @@ const HALVES: Readonly<Record<string, number>> = { F16: 10, BF16: 16 };
 export async function finishGraph(request: FinishRequest): Promise<Finished> {
   const { graph: file, outputs } = request;
   const whole = renameCache(strip(readGraph(file)));
-  const caches = whole.outputs.map(({ name }) => name).filter((name) => name.startsWith('present.'));
+  const caches = whole.outputs.map(({ name }) => name).filter((name) => /^present[._]/.test(name));
   const graph = prune(whole, [...outputs, ...caches]);
   const tensors = graph.initializers.map(readTensor);
   const weights = tensors.filter(isWeight);

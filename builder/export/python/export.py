@@ -12,11 +12,10 @@ import signal
 import sys
 import threading
 
+from decoders import decoder_probes, decoder_step
+from samples import Refused, check_inputs, sample
+
 REFUSED = 3
-
-
-class Refused(Exception):
-    """Why this network can't be exported, for the operator."""
 
 
 def end_with_caller():
@@ -54,53 +53,6 @@ def load(job):
     return model.eval()
 
 
-def sample(job, sizes, seed):
-    """Inputs of these sizes: shorter rows are padded, or the mask would be no part of the graph."""
-    import torch
-
-    draw = torch.Generator().manual_seed(seed)
-    rows, length = sizes.get("texts", sizes.get("rows", 1)), sizes.get("length", 1)
-    real = torch.ones(rows, length, dtype=torch.long)
-    for row in range(1, rows):
-        kept = max(2, length - 2 * row)
-        if job["padding"] == "left":
-            real[row, :length - kept] = 0
-        else:
-            real[row, kept:] = 0
-    feeds = {}
-    for name, given in job["inputs"].items():
-        shape = [sizes[axis] if isinstance(axis, str) else axis for axis in given["axes"]]
-        kind = given["kind"]
-        if kind == "tokens":
-            ids = torch.randint(given["low"], given["high"], shape, generator=draw)
-            for avoided in given["avoid"]:
-                ids[ids == avoided] = given["low"]
-            for place, token in given["fixed"]:
-                ids[:, place] = token
-            feeds[name] = torch.where(real == 1, ids, torch.full_like(ids, given["pad"]))
-        elif kind == "mask":
-            feeds[name] = real.clone()
-        elif kind == "segments":
-            second = (torch.arange(length) >= length // 2).long().expand(rows, length)
-            feeds[name] = second * real
-        elif kind == "zeros":
-            feeds[name] = torch.zeros(shape, dtype=torch.long)
-        else:
-            feeds[name] = torch.randn(shape, generator=draw)
-    return feeds, real
-
-
-def check_inputs(job, model):
-    """Leaves out what this class does not take and may be left out."""
-    import inspect
-
-    taken = inspect.signature(model.forward).parameters
-    for name in [name for name in job["inputs"] if name not in taken]:
-        if not job["inputs"][name]["optional"]:
-            raise Refused(f"{type(model).__name__} takes no {name}")
-        del job["inputs"][name]
-
-
 def export(job, model):
     import torch
     from transformers.exporters import OnnxConfig, OnnxExporter
@@ -116,58 +68,9 @@ def export(job, model):
     feeds, _ = sample(job, job["traced"], seed=1)
     free = {name: {i: auto for i, axis in enumerate(job["inputs"][name]["axes"]) if axis in job["free"]} for name in feeds}
     if job["decoder"]:
-        model, feeds, free = decoder_step(model, feeds, auto)
+        model, feeds, free = decoder_step(job, model)
     settings = OnnxConfig(dynamic=True, dynamic_shapes=free, ort_fusions="cpu" if job["fusions"] else None)
     return OnnxExporter().export(model, feeds, settings)
-
-
-def decoder_step(model, feeds, auto):
-    """What transformers itself calls for several tokens behind a cache, and which of its axes are free."""
-    from transformers.exporters.exporter_dynamo import _pytree_flatten, get_auto_dynamic_shapes, is_cache_object
-    from transformers.exporters.utils import decompose_for_generation
-
-    model.generation_config.eos_token_id = None
-    model.generation_config.pad_token_id = 0
-    step, inputs = decompose_for_generation(model, feeds, multi_token_decode=True)["decode"]
-    fixed = {"use_cache", "output_attentions", "output_hidden_states", "return_dict"}
-    free = {}
-    for name, value in inputs.items():
-        if name in fixed:
-            continue
-        if not is_cache_object(value):
-            free[name] = get_auto_dynamic_shapes(value)
-            continue
-        leaves = _pytree_flatten(value)[0]
-        if any(leaf.dim() != 4 for leaf in leaves if hasattr(leaf, "dim") and leaf.dim() > 0):
-            raise Refused("its cache holds more than keys and values")
-        # Heads and widths stay numbers, or nobody could make an empty cache.
-        free[name] = [None if not hasattr(leaf, "dim") else {0: auto, 2: auto} if leaf.dim() == 4 else {} for leaf in leaves]
-    return step, inputs, free
-
-
-def decoder_probes(job, model):
-    """Tokens behind nothing, and behind a cache of others; rows are padded on the left."""
-    import torch
-    from transformers.exporters.utils import get_leaf_tensors
-
-    found = {}
-    for number, sizes in enumerate(job["probes"]):
-        feeds, real = sample(job, sizes, seed=100 + number)
-        ids, past = feeds["input_ids"], sizes["past"]
-        places = (real.cumsum(1) - 1).clamp(min=0)
-        before = max(1, past)
-        with torch.no_grad():
-            first = model(input_ids=ids[:, :before], attention_mask=real[:, :before], position_ids=places[:, :before], use_cache=True)
-            cache = first.past_key_values
-            kept = {f"cache.{name}": leaf[:, :, :past].clone() for name, leaf in get_leaf_tensors(cache).items() if leaf.dim() == 4}
-            given = {"past_key_values": cache} if past else {}
-            last = {"input_ids": ids[:, past:], "attention_mask": real, "position_ids": places[:, past:]}
-            logits = model(**last, **given, use_cache=True).logits
-        for name, tensor in {**last, **kept}.items():
-            found[f"{number}/in/{name}"] = tensor.contiguous().clone()
-        found[f"{number}/out/logits"] = logits.contiguous().clone()
-        found[f"{number}/real"] = real[:, past:].contiguous().clone()
-    return found
 
 
 def probes(job, model):

@@ -10,7 +10,9 @@ const HEADS: Partial<Record<Head, Pick<ExportRecipe, 'class' | 'outputs' | 'mayM
   'object-detection': {
     ...{ class: 'AutoModelForObjectDetection', outputs: ['logits', 'pred_boxes'], mayMiss: [] },
   },
-  'depth-estimation': { class: 'AutoModelForDepthEstimation', outputs: ['predicted_depth'], mayMiss: [] },
+  'depth-estimation': {
+    ...{ class: 'AutoModelForDepthEstimation', outputs: ['predicted_depth', 'field_of_view'], mayMiss: [] },
+  },
 };
 
 const TRACED: Sizes = { rows: 2 };
@@ -46,11 +48,32 @@ export function pictureRecipe(
   };
 }
 
-/** Which class of a picture each pixel has; other segmentations give masks of queries, and differ by family. */
-function segmentation({ architectures }: Json): (typeof HEADS)[Head] | string {
+/** For networks that keep the number of pictures of their sample: one a run. @returns undefined for what reads no pictures alone */
+export function ofOneRow(recipe: ExportRecipe): ExportRecipe | undefined {
+  if (Object.keys(recipe.inputs).join() !== 'pixel_values') return undefined;
+  return { ...recipe, free: [], traced: { rows: 1 }, probes: [{ rows: 1 }, { rows: 1 }] };
+}
+
+/** By the end of a class's name: which class each pixel has, or masks of queries, of which a processor makes segments. */
+const SEGMENTATIONS: readonly [string, NonNullable<(typeof HEADS)[Head]>][] = [
+  [
+    'ForSemanticSegmentation',
+    { class: 'AutoModelForSemanticSegmentation', outputs: ['logits'], mayMiss: [] },
+  ],
+  [
+    'ForUniversalSegmentation',
+    {
+      ...{ class: 'AutoModelForUniversalSegmentation', mayMiss: [] },
+      outputs: ['class_queries_logits', 'masks_queries_logits'],
+    },
+  ],
+];
+
+function segmentation({ architectures, model_type: type }: Json): (typeof HEADS)[Head] | string {
   const [name] = Array.isArray(architectures) ? (architectures as unknown[]) : [];
-  if (!String(name).endsWith('ForSemanticSegmentation')) return 'only semantic segmentation has a recipe';
-  return { class: 'AutoModelForSemanticSegmentation', outputs: ['logits'], mayMiss: [] };
+  const found = SEGMENTATIONS.find(([end]) => String(name).endsWith(end))?.[1];
+  if (!found) return 'its kind of segmentation has no recipe';
+  return type === 'oneformer' ? 'it reads its task as a text' : found;
 }
 
 /** What the processor makes of any picture; a text where it makes several sizes. */

@@ -48,11 +48,14 @@ const PROBES: readonly Sizes[] = [1, 3].flatMap((rows) => [7, 16, 29].map((lengt
 /** Positions that families keep for padding. */
 const RESERVED = 2;
 
+const vocabularyOf = (config: Json): number | undefined =>
+  number(config['vocab_size']) ?? number(config['n_words']) ?? number(config['emb_size']);
+
 /** @returns undefined for other heads, a text for what can't be exported */
 export function textRecipe(head: Head, config: Json): Omit<ExportRecipe, 'modelType'> | string | undefined {
   const about = HEADS[head];
   if (!about) return undefined;
-  const vocabulary = number(config['vocab_size']) ?? number(config['n_words']) ?? number(config['emb_size']);
+  const vocabulary = vocabularyOf(config) ?? vocabularyOf((config['text_config'] ?? {}) as Json);
   if (vocabulary === undefined || vocabulary < 8) return 'config.json says no vocab_size';
   const { config: set = {}, fixed, more = {} } = SPECIAL[String(config['model_type'])] ?? {};
   const positions = number(config['max_position_embeddings']) ?? Infinity;

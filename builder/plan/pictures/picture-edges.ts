@@ -45,6 +45,7 @@ const RULES: Readonly<Record<string, Rules>> = {
     GLPN: { size: null, multiple: 32, floors: true },
     ZoeDepth: { size: { height: 384, width: 512 }, multiple: 32, keepsAspect: true },
   },
+  ...{ Tipsv2: { size: 448 }, Tipsv2Dpt: { size: 448 } },
   ...{ DepthPro: { size: 1536 }, EfficientNet: { size: 346 }, TextNet: { size: { shortest_edge: 640 } } },
   ...{ OwlViT: { size: 768 }, Owlv2: { size: 960 }, Sam2: { size: 1024 }, Blip: { size: 384 } },
   ...{ ConvNext: { size: 384, squares: true }, Vilt: { size: { shortest_edge: 384, longest_edge: 640 } } },

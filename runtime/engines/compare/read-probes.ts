@@ -28,7 +28,7 @@ export async function readProbes(file: string): Promise<Probe[]> {
     const tensor = await readTensor(file, stored);
     if (side === 'real') probe.real = tensor as Probe['real'];
     else if (side === 'in') probe.inputs[cacheName(rest.join('/'), 'input')] = tensor;
-    else probe.outputs[rest.join('/')] = tensor;
+    else probe.outputs[cacheName(rest.join('/'), 'output')] = tensor;
   }
   return probes;
 }

@@ -26,6 +26,7 @@ export function depthRows(
   predicted: Predicted,
 ): RowSampler {
   const { plane, original } = predicted;
+  if (processor === 'Tipsv2Dpt') return bilinearRows(plane, original);
   if (processor === 'DepthPro') return nearness(predicted, processing['resample'] === BICUBIC);
   if (processor !== 'ZoeDepth' || processing['do_pad'] === false) return bicubicRows(plane, original);
   const { top, left } = zoeMargin(original);

@@ -79,6 +79,13 @@ const donutSize = (size: Edges, { size: to }: ProcessorSettings): Edges =>
   'height' in to ? { height: Math.max(size.height, to.height), width: Math.max(size.width, to.width) } : size;
 
 const vit = square({ size: 224 });
+/** Pixels stay between 0 and 1. */
+const tips: ProcessorFamily = {
+  ...square({ size: 448, do_normalize: false }),
+  resize: torchResize,
+  tensors: true,
+  translate: checkTorchSettings,
+};
 const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
 
 /** Python class (less a `Fast` or `ImageProcessor`/`FeatureExtractor` ending) to its rules. */
@@ -156,6 +163,8 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     tensors: true,
     translate: checkTorchSettings,
   },
+  Tipsv2: tips,
+  Tipsv2Dpt: tips,
   DINOv3ViT: {
     ...square({ size: 224, ...IMAGENET }),
     floats: torchFloats,

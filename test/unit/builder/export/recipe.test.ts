@@ -1,4 +1,5 @@
 import { recipeFor } from '../../../../builder/export/recipes/index.js';
+import { ofOneRow } from '../../../../builder/export/recipes/pictures.js';
 import type { ExportRecipe } from '../../../../builder/export/types.js';
 
 const TEXT = {
@@ -72,6 +73,25 @@ describe('how a network is exported', () => {
     });
   });
 
+  test('a network that keeps the number of its pictures is traced with one', () => {
+    const size = { size: { height: 64, width: 64 } };
+    const many = recipe('depth-estimation', { model_type: 'depth_pro' }, size) as ExportRecipe;
+    expect(ofOneRow(many)).toEqual({
+      ...many,
+      free: [],
+      traced: { rows: 1 },
+      probes: [{ rows: 1 }, { rows: 1 }],
+    });
+    expect(ofOneRow(recipe('embedding', TEXT) as ExportRecipe)).toBeUndefined();
+  });
+
+  test('the vocabulary of a network for pictures and texts is that of its texts', () =>
+    expect(
+      recipe('masked-lm', { model_type: 'modernvbert', text_config: { vocab_size: 400 } }),
+    ).toMatchObject({
+      inputs: { input_ids: { low: 100, high: 400 } },
+    }));
+
   test('a network of sounds reads any number of samples', () => {
     expect(recipe('ctc', { model_type: 'sew' })).toMatchObject({
       ...{ class: 'AutoModelForCTC', free: ['rows', 'samples'] },
@@ -112,19 +132,20 @@ describe('how a network is exported', () => {
     expect(found.probes.map(({ past }) => past)).toEqual([0, 0, 13, 24]);
   });
 
-  test('semantic segmentation has a recipe, others differ by family', () => {
+  test('classes of pixels and masks of queries have a recipe, other segmentations none', () => {
     const size = { size: { height: 64, width: 64 } };
     const config = { model_type: 'mobilevitv2', architectures: ['MobileViTV2ForSemanticSegmentation'] };
     expect(recipe('image-segmentation', config, size)).toMatchObject({
       class: 'AutoModelForSemanticSegmentation',
     });
-    expect(
-      recipe(
-        'image-segmentation',
-        { model_type: 'odd', architectures: ['OddForUniversalSegmentation'] },
-        size,
-      ),
-    ).toBe('only semantic segmentation has a recipe');
+    const of = (type: string, name: string) =>
+      recipe('image-segmentation', { model_type: type, architectures: [name] }, size);
+    expect(of('eomt_dinov3', 'EomtDinov3ForUniversalSegmentation')).toMatchObject({
+      class: 'AutoModelForUniversalSegmentation',
+      outputs: ['class_queries_logits', 'masks_queries_logits'],
+    });
+    expect(of('detr', 'DetrForSegmentation')).toBe('its kind of segmentation has no recipe');
+    expect(of('oneformer', 'OneFormerForUniversalSegmentation')).toBe('it reads its task as a text');
   });
 
   test.each([

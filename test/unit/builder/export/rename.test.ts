@@ -7,6 +7,9 @@ test.each([
   ['output.cache.layers.0.values', 'output', 'present.0.value'],
   ['cache.layers.2.values', 'input', 'past_key_values.2.value'],
   ['input.cache.layers.2.conv_states.0', 'input', 'past_conv0.2'],
+  ['output.cache.layers.0.recurrent_states.1', 'output', 'present_recurrent1.0'],
+  ['input.cache.layers.3.indexer_keys', 'input', 'past_index.3'],
+  ['output.cache.layers.3.indexer_keys', 'output', 'present_index.3'],
   ['input_ids', 'input', 'input_ids'],
   ['logits', 'output', 'logits'],
 ] as const)('%s as an %s is %s', (name, side, wanted) => expect(cacheName(name, side)).toBe(wanted));

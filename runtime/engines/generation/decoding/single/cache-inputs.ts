@@ -16,8 +16,12 @@ export interface CacheInput {
   dims: readonly number[];
 }
 
+/** Keys by which a layer chooses tokens, [rows, length, width]. */
+const INDEX_KEYS = /^past_index\.\d+$/;
+
 /**
- * Keys and values (`past_key_values.0.key`), and the states that convolutions and recurrent layers keep (`past_conv.0`).
+ * Keys and values (`past_key_values.0.key`), the states that convolutions and recurrent layers keep (`past_conv.0`), and keys
+ * of an index (`past_index.0`).
  * @throws RunError not_ready for one whose size is not known
  */
 export function cacheInputsOf(session: InferenceSession, config: Json): CacheInput[] {
@@ -46,6 +50,7 @@ function emptyDims(
     return [1, heads, 0, width];
   }
   const sizes = input.shape.slice(1).map(Number);
+  if (INDEX_KEYS.test(input.name) && sizes.length === 2 && sizes[1]! > 0) return [1, 0, sizes[1]!];
   if (sizes.length > 0 && sizes.every((size) => size > 0)) return [1, ...sizes];
   throw new RunError('not_ready', `the graph doesn't say how large its cache input ${input.name} is`);
 }
@@ -66,6 +71,10 @@ export function emptyCacheTensors(inputs: readonly CacheInput[], rows: number): 
 /** Bytes by which the caches of one row grow with each token. */
 export function cacheInputBytesPerToken(inputs: readonly CacheInput[]): number {
   return inputs
-    .filter(({ dims }) => dims[2] === 0)
-    .reduce((sum, { type, dims: [, heads, , width] }) => sum + heads! * width! * elementBytes(type), 0);
+    .filter(({ dims }) => dims.includes(0))
+    .reduce((sum, { type, dims }) => sum + numbersPerToken(dims) * elementBytes(type), 0);
 }
+
+/** One axis is that of the tokens. */
+const numbersPerToken = (dims: readonly number[]): number =>
+  dims.reduce((product, size) => product * (size || 1), 1);
