@@ -42,6 +42,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
 
 /** Types that parts of a model have in files of version 5: new -> old. */
 export const TYPES: Readonly<Record<string, string>> = {
+  exaone4_5_text: 'exaone4',
   qwen2_vl_vision: 'qwen2_vl',
   qwen2_5_vl_vision: 'qwen2_5_vl',
   qwen3_vl_vision: 'qwen3_vl',

@@ -3,12 +3,14 @@ import { ayaVision } from './aya-vision.js';
 import { blip2 } from './blip-2.js';
 import { cohere2Vision } from './cohere2-vision.js';
 import { deepseekVl } from './deepseek-vl.js';
+import { exaone45 } from './exaone4-5.js';
 import { florence2 } from './florence2/family.js';
 import { gemma3Pictures } from './gemma3.js';
 import { gemma4Media } from './gemma4/family.js';
 import { paligemma } from './paligemma.js';
 import { glm46v, glm4v, glm4vMoe, glmOcr } from './glm4v/family.js';
 import { gotOcr2 } from './got-ocr2.js';
+import { hyperclovaxVision } from './hyperclovax-vision-v2.js';
 import { idefics2 } from './idefics2.js';
 import { idefics3 } from './idefics3.js';
 import { internvl } from './internvl.js';
@@ -22,9 +24,11 @@ import { qwen3Asr } from './qwen3-asr.js';
 import { lightonOcr } from './lighton-ocr.js';
 import { qwen35MoePictures, qwen35Pictures } from './qwen3-5.js';
 import { mistral3 } from './mistral3.js';
+import { qianfanOcr } from './qianfan-ocr.js';
 import { qwen2Audio } from './qwen2-audio.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
 import { qwen3Vl, qwen3VlMoe } from './qwen3-vl/family.js';
+import { videoLlama3 } from './video-llama-3.js';
 import { vipllava } from './vipllava.js';
 import { voxtral } from './voxtral.js';
 
@@ -45,7 +49,7 @@ export const MEDIA: readonly AnyFamily[] = [
   internvl,
   gotOcr2,
   deepseekVl,
-  blip2,
+  ...[blip2, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3],
   mistral3,
   lightonOcr,
   paddleocrVl,

@@ -46,6 +46,8 @@ export interface VisionModel {
   width: number;
   layers: number;
   heads: number;
+  /** Heads of keys and values, several of queries for each; as many as those if absent. */
+  keyHeads?: number;
   /** Numbers of a patch, and whether a bias is added to what is made of them. */
   patch: { channels: number; frames: number; edge: number; bias?: boolean };
   /** Edge of a cell in patches, and of a window in cells; undefined where all layers see all of a frame. */
@@ -102,7 +104,11 @@ export function vision25Model(c: z.output<typeof vision25Config>): VisionModel {
  * `image_features` [features, width] of the patches of one picture or clip: `pixel_values` [patches, numbers], a cell's patches one
  * after the other, and `image_grid_thw` [1, 3], steps over time, and lines and columns of patches.
  */
-export function writePatchEncoder(g: GraphWriter, model: VisionModel): void {
+export const writePatchEncoder = (g: GraphWriter, model: VisionModel): void =>
+  g.output('image_features', patchFeatures(g, model), 'float32', ['features', model.to]);
+
+/** The same as a value. */
+export function patchFeatures(g: GraphWriter, model: VisionModel): Value {
   const { width, merge, to } = model;
   const grid = cellGrid(g, g.input('image_grid_thw', 'int64', [1, 3]), model);
   const turn = patchTurns(g, grid, headWidth(width, model.heads));
@@ -112,8 +118,7 @@ export function writePatchEncoder(g: GraphWriter, model: VisionModel): void {
   const normed = model.norm(g, x, 'visual.merger.ln_q');
   const cells = inOrder(g, normed, grid, joined);
   const wide = g.node('Gelu', [linear(g, cells, 'visual.merger.mlp.0', { from: joined, to: joined })]);
-  const features = linear(g, wide, 'visual.merger.mlp.2', { from: joined, to });
-  g.output('image_features', features, 'float32', ['features', to]);
+  return linear(g, wide, 'visual.merger.mlp.2', { from: joined, to });
 }
 
 /** A product of all numbers of a patch: float32 [patches, width]. */
@@ -137,20 +142,25 @@ export interface PatchLayer {
 
 /** @param x float32 [windows, patches, width] */
 export function patchLayer(g: GraphWriter, x: Value, { model, layer, grid, turn }: PatchLayer): Value {
-  const { width, heads } = model;
+  const { width, heads, keyHeads = heads } = model;
   const at = (name: string) => `visual.blocks.${layer}.${name}`;
   const { projections, output } = model.bias ?? { projections: true, output: true };
   const ofHead = { heads, width: headWidth(width, heads) };
   const normed = model.norm(g, x, at('norm1'));
-  const fused = linear(g, normed, at('attn.qkv'), { from: width, to: 3 * width, bias: projections });
-  const parts = splitRows(g, fused, { keyHeads: heads, ...ofHead });
+  const to = width + 2 * keyHeads * ofHead.width;
+  const fused = linear(g, normed, at('attn.qkv'), { from: width, to, bias: projections });
+  const parts = splitRows(g, fused, { keyHeads, ...ofHead });
+  const ofKeys = { ...ofHead, heads: keyHeads };
   const { headEpsilon: epsilon } = model;
-  const headed = (part: Value, name: string) =>
-    epsilon === undefined ? part : headNorm(g, part, at(name), { ...ofHead, epsilon });
-  const turned = (part: Value, name: string) => rotate(g, headed(part, name), turn, ofHead);
+  const headed = (part: Value, name: string, of: typeof ofHead) =>
+    epsilon === undefined ? part : headNorm(g, part, at(name), { ...of, epsilon });
+  const turned = (part: Value, name: string, of: typeof ofHead) =>
+    rotate(g, headed(part, name, of), turn, of);
+  const forAll = (part: Value) => repeatedHeads(g, part, ofKeys, heads / keyHeads);
   const seen = {
-    ...{ query: turned(parts.query, 'attn.q_norm'), key: turned(parts.key, 'attn.k_norm') },
-    value: parts.value,
+    query: turned(parts.query, 'attn.q_norm', ofHead),
+    key: forAll(turned(parts.key, 'attn.k_norm', ofKeys)),
+    value: forAll(parts.value),
   };
   const found = model.seesAll(layer) ? grid.byFrame(seen) : seen;
   const padding = model.seesAll(layer) ? grid.padding?.frames : grid.padding?.windows;
@@ -159,4 +169,17 @@ export function patchLayer(g: GraphWriter, x: Value, { model, layer, grid, turn 
   const middle = g.node('Add', [x, joined]);
   const fed = model.feedForward(g, model.norm(g, middle, at('norm2')), (name) => at(`mlp.${name}`));
   return g.node('Add', [middle, fed]);
+}
+
+/** Heads that several heads of queries share, once for each of these: float32 [rows, tokens, times · heads · width]. */
+function repeatedHeads(
+  g: GraphWriter,
+  x: Value,
+  { heads, width }: { heads: number; width: number },
+  times: number,
+): Value {
+  if (times === 1) return x;
+  const apart = g.node('Reshape', [x, g.ints([0, 0, heads, 1, width])]);
+  const all = g.node('Tile', [apart, g.ints([1, 1, 1, times, 1])]);
+  return g.node('Reshape', [all, g.ints([0, 0, heads * times * width])]);
 }

@@ -19,7 +19,7 @@ import { createGemma4Family } from './gemma4.js';
 import { createGotOcr2Family } from './got-ocr2.js';
 import { createIdefics2Family } from './idefics2.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
-import { createInternVlClips, createInternVlFamily } from './internvl.js';
+import { createInternVlClips, createInternVlFamily, createQianfanOcrFamily } from './internvl.js';
 import { createLfm2VlFamily } from './lfm2-vl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlama4Family } from './llama4.js';
@@ -29,7 +29,13 @@ import { createLightOnOcrFamily } from './lighton-ocr.js';
 import { createQwen3AsrFamily } from './qwen3-asr.js';
 import { createPixtralFamily } from './pixtral.js';
 import { createQwen2AudioFamily } from './qwen2-audio.js';
-import { createGlm4vFamily, createPaddleOcrFamily, createQwen2VlFamily } from './qwen2-vl.js';
+import {
+  createFlatPatchFamily,
+  createGlm4vFamily,
+  createPaddleOcrFamily,
+  createQwen2VlFamily,
+  createVideoLlama3Family,
+} from './qwen2-vl.js';
 import { createQwen25VlClips, createQwen2VlClips } from './qwen2-vl-clips.js';
 import { createQwen3VlClips } from './qwen3-vl-clips.js';
 import { createSmolVlmClips } from './smolvlm-clips.js';
@@ -62,7 +68,10 @@ export const PROMPTS: {
     'qwen2-vl': createQwen2VlFamily,
     'paddleocr-vl': createPaddleOcrFamily,
     glm4v: createGlm4vFamily,
+    'flat-patches': createFlatPatchFamily,
+    'video-llama-3': createVideoLlama3Family,
     internvl: createInternVlFamily,
+    'qianfan-ocr': createQianfanOcrFamily,
     'got-ocr2': createGotOcr2Family,
     'deepseek-vl': createDeepseekVlFamily,
     'blip-2': createBlip2Family,

@@ -1,3 +1,4 @@
+import { RunError } from '../../../../core/errors.js';
 import type { FrameSampling } from '../../../../core/handles/index.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import { createCanvasProcessor } from '../../../processors/image/got-ocr2.js';
@@ -25,6 +26,26 @@ export function createInternVlFamily(files: FamilyFiles): PictureFamily {
     layout: (size) => ({ patches, count: tiles.tilesOf(size) * each }),
     prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), tiles)),
     expand: ({ count }) => written(count),
+  };
+}
+
+/**
+ * Qianfan-OCR: the same, where templates write a token of their own for pictures.
+ * @throws RunError not_ready where the tokenizer has another token at the places of features than the network
+ */
+export function createQianfanOcrFamily(files: FamilyFiles): PictureFamily {
+  const family = createInternVlFamily(files);
+  const context = tokenText(files.tokenizer.config['context_image_token']);
+  if (context !== '' && context !== family.placeholder)
+    throw new RunError(
+      'not_ready',
+      'config.json: image_token_id is not context_image_token of the tokenizer',
+    );
+  const written = files.processor['image_placeholder_token'];
+  return {
+    ...family,
+    placeholder: typeof written === 'string' ? written : '<image>',
+    foreign: [family.placeholder],
   };
 }
 

@@ -1,3 +1,4 @@
+import { RunError } from '../../../../core/errors.js';
 import { createGlmPatchProcessor } from '../../../processors/image/glm4v.js';
 import {
   createPaddlePatchProcessor,
@@ -6,7 +7,7 @@ import {
 } from '../../../processors/image/qwen2-vl.js';
 import type { PromptPositions } from '../../decoding/prompt.js';
 import type { FamilyFiles, PictureFamily, PlacedMedium } from './family.js';
-import { pictureToken } from './picture-token.js';
+import { clipToken, pictureToken } from './picture-token.js';
 
 /** Qwen2-VL and Qwen2.5-VL: pictures of any size, cut into patches, with positions on three axes. */
 export const createQwen2VlFamily = (files: FamilyFiles): PictureFamily =>
@@ -20,7 +21,38 @@ export const createPaddleOcrFamily = (files: FamilyFiles): PictureFamily =>
 export const createGlm4vFamily = (files: FamilyFiles): PictureFamily =>
   patchFamily(files, createGlmPatchProcessor(files.processing));
 
-function patchFamily(files: FamilyFiles, processor: PatchProcessor): PictureFamily {
+const patchFamily = (files: FamilyFiles, processor: PatchProcessor): PictureFamily => ({
+  ...flatFamily(files, processor),
+  positions: ropePositions,
+});
+
+/** Models whose features stand where their tokens do, on one axis. */
+export const createFlatPatchFamily = (files: FamilyFiles): PictureFamily => ({
+  ...flatFamily(files, createPatchProcessor(files.processing)),
+  foreign: [clipToken(files, CLIP).placeholder],
+});
+
+/** Where config.json names no token of videos. */
+const CLIP = '<|video_pad|>';
+
+/**
+ * VideoLLaMA 3: the same, a feature for each patch.
+ * @throws RunError not_ready for patches over time and for joined ones, which its graph does not take
+ */
+export function createVideoLlama3Family(files: FamilyFiles): PictureFamily {
+  const { temporal_patch_size: frames = 1, merge_size: merge = 1, ...given } = files.processing;
+  if (frames !== 1 || merge !== 1)
+    throw new RunError(
+      'not_ready',
+      'preprocessor_config.json: temporal_patch_size and merge_size other than 1 are not known',
+    );
+  const own = { image_mean: HALF, image_std: HALF, ...given, temporal_patch_size: 1, merge_size: 1 };
+  return { ...flatFamily(files, createPatchProcessor(own)), foreign: [clipToken(files, CLIP).placeholder] };
+}
+
+const HALF = [0.5, 0.5, 0.5];
+
+function flatFamily(files: FamilyFiles, processor: PatchProcessor): PictureFamily {
   const token = pictureToken(files);
   const merge = processor.mergeSize;
   return {
@@ -49,7 +81,6 @@ function patchFamily(files: FamilyFiles, processor: PatchProcessor): PictureFami
       ];
     },
     expand: ({ count }) => token.placeholder.repeat(count),
-    positions: ropePositions,
   };
 }
 
