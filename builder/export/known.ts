@@ -66,5 +66,8 @@ export function verdictOf(modelType: string, head: Head): Verdict {
 function triedOf(modelType: string, head: Head): string | true | undefined {
   // One class and one recipe.
   const same = head === 'entailment' ? 'sequence-classification' : head;
-  return Object.hasOwn(TRIED, modelType) ? TRIED[modelType]![same] : undefined;
+  const named = Object.entries(TRIED[same] ?? {}).find(([, lines]) =>
+    lines.some((line) => line.split(' ').includes(modelType)),
+  );
+  return named && (named[0] || true);
 }
