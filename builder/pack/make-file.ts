@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { blocksOf, matrixSize, type Part, type Recipe } from '../../runtime/models/writer/storage.js';
-import { fitRows, floatsOf, packRows, readPart } from '../../runtime/weights/index.js';
+import { floatsOf, packNarrowRows, packRows, readPart } from '../../runtime/weights/index.js';
 import { writeBlocks } from './write-blocks.js';
 import { undoChange } from './undo-change.js';
 import { writeGgml } from './write-ggml.js';
@@ -83,22 +83,29 @@ type PackedPart = Part & {
 };
 
 async function writePacked(handle: FileHandle, part: PackedPart): Promise<void> {
-  const { tensor, packing, row, bytes, offset, scalesOffset, zerosOffset } = part;
+  const { tensor, packing, row, bytes, offset, scalesOffset, rowScalesOffset, zerosOffset } = part;
   const { bits, block, transposed } = packing;
   const [rows, columns] = matrixSize(tensor, transposed);
   const floats = floatsOf(bytes, tensor.type);
   const straight = transposed ? turned(floats, columns, rows) : floats;
   const blocks = blocksOf(columns, block);
-  const packed =
-    zerosOffset === undefined
-      ? packRows(straight, { bits, columns, block })
-      : fitRows(straight, { columns, block });
-  const { data, scales, zeros } = packed;
+  const write = async (data: Uint8Array | Uint16Array | Float32Array, at: number) => {
+    const raw = new Uint8Array(data.buffer);
+    await handle.write(raw, 0, raw.length, at);
+  };
   const before = row * blocks;
-  await handle.write(data, 0, data.length, offset + (before * block * bits) / 8);
-  const scaleBytes = new Uint8Array(scales.buffer);
-  await handle.write(scaleBytes, 0, scaleBytes.length, scalesOffset! + before * 4);
-  if (zeros) await handle.write(zeros, 0, zeros.length, zerosOffset! + row * Math.ceil(blocks / 2));
+  const dataOffset = offset + (before * block * bits) / 8;
+  if (rowScalesOffset === undefined) {
+    const { data, scales } = packRows(straight, { bits, columns, block });
+    await write(data, dataOffset);
+    await write(scales, scalesOffset! + before * 4);
+    return;
+  }
+  const { data, scales, rowScales, zeros } = packNarrowRows(straight, { bits, columns, block });
+  await write(data, dataOffset);
+  await write(scales, scalesOffset! + before);
+  await write(rowScales, rowScalesOffset + row * 2);
+  if (zeros) await write(zeros, zerosOffset! + row * Math.ceil(blocks / 2));
 }
 
 async function hashOf(file: string, size: number, signal: AbortSignal | undefined): Promise<string> {

@@ -105,12 +105,12 @@ const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory
     const folds = isRead && picture.convolutional;
     const copies = Math.max(kept, folds ? FOLDED_MEANWHILE * unpacked(spec.dtype) : 0);
     const unread = unreadTable(spec, sizes);
-    const bytes = (of: number) => weightBytes(spec) * of + folded - unread;
+    const bytes = (of: number) => openBytes(spec) * of + folded - unread;
     return { loading: bytes(copies), loaded: bytes(kept) };
   },
   pool: (input) => {
     const { spec, picture } = input;
-    const [weights, width] = [weightBytes(spec), widthOf(spec.dtype)];
+    const [weights, width] = [openBytes(spec), widthOf(spec.dtype)];
     // The first session of a text encoder answers while the copy is made.
     const copies = spec.profile === 'text' ? BOTH_COPIES[width] : mappedCopies(input);
     const folded = isPictured('pool', spec) && spec.written ? picture.folded : 0;
@@ -121,27 +121,27 @@ const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory
   /** Each matrix is packed and then freed; tables are copied while the file is held. */
   single: ({ spec, sizes, picture }) => {
     const folds = isPictured('single', spec) && picture.convolutional;
-    const weights = weightBytes(spec) * unpacked(spec.dtype) * (folds ? FOLDED_COPIES : 1);
+    const weights = openBytes(spec) * unpacked(spec.dtype) * (folds ? FOLDED_COPIES : 1);
     const tables = tableBytes(spec.dtype, sizes);
-    const narrow = widthOf(spec.dtype) === 'half' ? weightBytes(spec) : 0;
+    const narrow = widthOf(spec.dtype) === 'half' ? openBytes(spec) : 0;
     return { loading: weights + tables + narrow, loaded: weights + tables / 4 };
   },
   /** The graph is opened from memory over a mapping of its file, so only the packed matrices are held. */
   decoder: ({ spec }) => {
-    const weights = weightBytes(spec) * DECODER[widthOf(spec.dtype)];
+    const weights = openBytes(spec) * DECODER[widthOf(spec.dtype)];
     return { loading: weights, loaded: weights };
   },
   /** Several graphs are opened concurrently; sessions have no arena, and malloc keeps the read buffers. */
   'encoder-decoder': ({ spec }) => {
     // Graphs of ours map what they read; so measured for those of sounds and of pictures.
     const copies = (spec.written && MAPPED_PAIRS[spec.profile]) || 2.05;
-    const weights = copies * weightBytes(spec) * (unpacked(spec.dtype) === 1 ? 1 : 1.5);
+    const weights = copies * openBytes(spec) * (unpacked(spec.dtype) === 1 ? 1 : 1.5);
     return { loading: weights, loaded: weights };
   },
   /** The decoder is opened as any other, the encoder of its media as a single session. */
   'media-chat': ({ spec }) => {
     const decoder = decoderBytes(spec);
-    const rest = (weightBytes(spec) - decoder) * unpacked(spec.dtype);
+    const rest = (openBytes(spec) - decoder) * unpacked(spec.dtype);
     const weights = decoder * DECODER[widthOf(spec.dtype)] + rest;
     return { loading: weights, loaded: weights };
   },
@@ -156,8 +156,15 @@ const MAPPED_PAIRS: Partial<Record<Profile, number>> = { media: 1.85, vision: 1.
 function unreadTable(spec: MemoryInput['spec'], sizes: MemoryInput['sizes']): number {
   const { task, dtype } = spec;
   if (task === 'fill-mask' || widthOf(dtype) === 'half') return 0;
-  return Math.min(tableBytes(dtype, sizes), weightBytes(spec));
+  return Math.min(tableBytes(dtype, sizes), openBytes(spec));
 }
+
+/** Scales of our own packed weights are eight bits in the file and floats in an open graph. */
+const OPENED = 1.16;
+const isMixed = ({ files }: MemoryInput['spec']): boolean =>
+  files.some(({ path }) => /^slipway-(?:merged-)?q[456]-/.test(path));
+
+const openBytes = (spec: MemoryInput['spec']): number => weightBytes(spec) * (isMixed(spec) ? OPENED : 1);
 
 const tableBytes = (dtype: Dtype, { vocabulary, hidden }: MemoryInput['sizes']): number =>
   vocabulary * hidden * BYTES[widthOf(dtype)];

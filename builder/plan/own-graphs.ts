@@ -209,7 +209,7 @@ function writeMade(
 }
 
 /** Files of other roundings to four bits, with what else they decide (runtime/models/writer/packed-format.ts), have other names. */
-const ROUNDING = 3;
+const ROUNDING = 4;
 
 const pathOf = (role: string): string => `graphs/${role}.onnx`;
 

@@ -2,7 +2,7 @@
 const TOP = 15;
 
 /** Parts of the whole range that are tried as the reach of 15 steps: what lies beyond is cut off. */
-const REACHES = [1, 0.95, 0.9, 0.85, 0.8];
+const REACHES = [1.06, 1.03, 1, 0.97, 0.94, 0.91, 0.88, 0.85, 0.82];
 
 /** Numbers of a block are (code - zero) · scale. */
 export interface BlockFit {

@@ -55,7 +55,7 @@ test.each([
 });
 
 test('a budget packs, and the plan is that of the format next to it', async () => {
-  const { code, stdout } = await fetch(cache, ['--bits', '6.5', '--json']);
+  const { code, stdout } = await fetch(cache, ['--bits', '5.7', '--json']);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ dtype: 'q5' });
 }, 60_000);

@@ -11,6 +11,7 @@ import {
   type ElementName,
   type ExternalTensor,
   externalTensor,
+  storedElement,
   type Place,
   shapedType,
   UINT8,
@@ -132,6 +133,7 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
     graph.nodes.push({ op: 'Cast', inputs: [name], outputs: [output], otherFields });
     return output;
   };
+  const scaled = createScaled(graph, { asFloat, name: () => `v${count++}` });
 
   return {
     ...createConstants(initialize),
@@ -171,11 +173,16 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
       };
       const data = { element: UINT8, shape: layout, place: place.data };
       const scales = { element: ELEMENTS.float32, shape: [rows, blocks], place: place.scales };
+      const scalesName = `scales ${place.bits}`;
+      const { rowScales } = place;
+      const narrow = { ...scales, element: UINT8 };
       const { bits, block, transposed, isRepacked = false } = place;
       return {
         ...{ bits, block, transposed, isRepacked },
         data: add(`${use.kind} ${bits}`, data),
-        scales: add(`scales ${bits}`, scales),
+        scales: rowScales
+          ? scaled(add(scalesName, narrow), add(`row ${scalesName}`, rowScalesTensor(rows, rowScales)))
+          : add(scalesName, scales),
         rest: place.rest && add(`rest ${bits}`, { ...data, place: place.rest }),
         zeros: place.zeros && add('zeros', zerosTensor(rows, place.zeros)),
         offsets: place.offsets && add('offsets', { ...scales, place: place.offsets }),
@@ -189,6 +196,27 @@ export function createGraphWriter(weights: Weights, storage: Storage, budget?: G
 const zerosTensor = (rows: number, place: Place): Omit<ExternalTensor, 'name'> => ({
   ...{ element: UINT8, shape: [rows, place.length / rows], place },
 });
+
+const rowScalesTensor = (rows: number, place: Place): Omit<ExternalTensor, 'name'> => ({
+  ...{ element: storedElement('BF16'), shape: [rows, 1], place },
+});
+
+/** Scales of eight bits times those of their rows, as floats: ONNX Runtime multiplies them once, when it opens the graph. */
+function createScaled(
+  { nodes }: Graph,
+  { asFloat, name }: { asFloat(name: string): Value; name(): Value },
+): (scales: Value, rowScales: Value) => Value {
+  const known = new Map<Value, Value>();
+  return (scales, rowScales) => {
+    const before = known.get(scales);
+    if (before !== undefined) return before;
+    const inputs = [asFloat(scales), asFloat(rowScales)];
+    const output = name();
+    nodes.push({ op: 'Mul', inputs, outputs: [output], otherFields: [] });
+    known.set(scales, output);
+    return output;
+  };
+}
 
 function countedBy(budget: GraphBudget, { initializers }: Graph) {
   const initialize = (tensor: Uint8Array) => {

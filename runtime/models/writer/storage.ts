@@ -27,8 +27,10 @@ export interface Packing {
 export interface PackedPlace extends Packing {
   /** uint8 [rows, blocks, bytes of a block]: values + 2^(bits - 1), the first of a pair in the low half. */
   data: Place;
-  /** float32 [rows, blocks] */
+  /** float32 [rows, blocks]; uint8 where rows have scales of their own. */
   scales: Place;
+  /** bfloat16 [rows, 1]: what the scales of a row's blocks are multiplied with. */
+  rowScales?: Place | undefined;
   /** Integers that are added to the others before the scale, in the same layout. */
   rest?: Place | undefined;
   /** True for what another tool has packed: products take floats, as its own library does. */
@@ -74,6 +76,8 @@ export interface Part {
   offset: number;
   /** Of the packed data's scales. */
   scalesOffset?: number;
+  /** Of the scales of its rows, where those of blocks are parts of them. */
+  rowScalesOffset?: number;
   /** Of a second part of its integers. */
   restOffset?: number | undefined;
   /** Of its zero points, where not all are in the middle. */
@@ -156,20 +160,25 @@ export function packedStorage(file: string, bits: PackedLevel | undefined, chose
       const isMultiplied = kind === 'matrix' || seen.get(key)?.isMultiplied === true;
       seen.set(key, { name: tensor.name, rows, columns, isTable, isMultiplied });
       const format = chosen?.get(key) ?? plainFormat(bits);
-      const { bits: own, block, zeros: hasZeros } = format;
+      const { bits: own, block, zeros: hasZeros, narrow } = format;
       // What rows of tables are looked up by takes whole blocks only.
       if (isTable && columns % block !== 0) return undefined;
       const lengths = packedLengths(rows, columns, format);
+      if (narrow) lengths.scales /= 4;
       const packing: Packing = { bits: own, block, transposed };
       const part = known(`${keyOf(tensor)} ${own} ${transposed}`, () => ({
         ...{ tensor, packing, offset: reserve(lengths.data), scalesOffset: reserve(lengths.scales) },
+        ...(narrow && { rowScalesOffset: reserve(2 * rows) }),
         ...(hasZeros && { zerosOffset: reserve(lengths.zeros) }),
       }));
-      const { offset, scalesOffset, zerosOffset } = part;
+      const { offset, scalesOffset, rowScalesOffset, zerosOffset } = part;
       return {
         ...packing,
         data: { file, offset, length: lengths.data },
         scales: { file, offset: scalesOffset!, length: lengths.scales },
+        ...(rowScalesOffset !== undefined && {
+          rowScales: { file, offset: rowScalesOffset, length: 2 * rows },
+        }),
         ...(zerosOffset !== undefined && { zeros: { file, offset: zerosOffset, length: lengths.zeros } }),
       };
     },

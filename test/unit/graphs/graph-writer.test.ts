@@ -87,9 +87,24 @@ test('a packed matrix is written once for each use, and read as it is where it d
   const use = { kind: 'matrix', isTable: false, transposed: false } as const;
   const first = g.packed('matrix', [32, 64], use)!;
   expect(g.packed('matrix', [32, 64], use)).toEqual(first);
-  const shapes = initializerShapes(readGraphBytes(g.finish()));
-  const found = [first.data, first.scales, first.zeros!].map((name) => shapes.get(name));
-  expect([...found, shapes.size]).toEqual([[32, 2, 16], [32, 2], [32, 1], 3]);
+  const graph = readGraphBytes(g.finish());
+  const shapes = initializerShapes(graph);
+  expect([first.data, first.zeros!].map((name) => shapes.get(name))).toEqual([
+    [32, 2, 16],
+    [32, 1],
+  ]);
+  // Scales of blocks and of rows as floats, and their product.
+  expect(graph.nodes.map(({ op }) => op)).toEqual(['Cast', 'Cast', 'Mul']);
+  const [ofBlocks, ofRows, product] = graph.nodes;
+  expect([ofBlocks, ofRows].map((one) => shapes.get(one!.inputs[0]!))).toEqual([
+    [32, 2],
+    [32, 1],
+  ]);
+  expect(product).toMatchObject({
+    inputs: [ofBlocks, ofRows].map((one) => one!.outputs[0]),
+    outputs: [first.scales],
+  });
+  expect(shapes.size).toBe(4);
   expect(writer().packed('matrix', [32, 64], use)).toBeUndefined();
 });
 

@@ -1,4 +1,4 @@
-import { bytesOf, fitRows, floatsOf, packRows } from '../../../runtime/weights/index.js';
+import { bytesOf, floatsOf, packNarrowRows, packRows } from '../../../runtime/weights/index.js';
 
 /** What MatMulNBits and GatherBlockQuantized read out of it. */
 function unpack({ data, scales }: ReturnType<typeof packRows>, bits: 4 | 8, block: number): number[] {
@@ -74,49 +74,81 @@ test('floats are stored as the nearest of every type, ties to even', () => {
   expect(() => bytesOf(new Float32Array(1), 'I64')).toThrow(/no type that floats are stored as/);
 });
 
-describe('four bits with a zero point for each block', () => {
+describe("scales of eight bits, as parts of their row's", () => {
   const columns = 96;
   const rows = Float32Array.from({ length: 4 * columns }, (_, i) => Math.sin(i * 1.3) * (1 + (i % 5)) + 0.8);
 
-  /** What MatMulNBits and GatherBlockQuantized read out of it. */
-  const read = ({ data, scales, zeros }: ReturnType<typeof fitRows>, blocks: number): number[] =>
-    [...data]
-      .flatMap((pair) => [pair & 15, pair >> 4])
-      .map((code, i) => {
-        const block = Math.floor(i / 32);
-        const [row, place] = [Math.floor(block / blocks), block % blocks];
-        const zero = (zeros![row * Math.ceil(blocks / 2) + (place >> 1)]! >> (4 * (place % 2))) & 15;
-        return (code - zero) * scales[block]!;
-      });
+  /** What MatMulNBits and GatherBlockQuantized read out of it, once a graph has multiplied scales. */
+  function read(values: Float32Array, packing: { bits: 4 | 8; columns: number; block: number }): number[] {
+    const { data, scales, rowScales, zeros } = packNarrowRows(values, packing);
+    const { bits, block } = packing;
+    const blocks = Math.ceil(packing.columns / block);
+    const ofRows = floatsOf(new Uint8Array(rowScales.buffer), 'BF16');
+    const codes = bits === 8 ? [...data] : [...data].flatMap((pair) => [pair & 15, pair >> 4]);
+    return codes.map((code, i) => {
+      const at = Math.floor(i / block);
+      const [row, place] = [Math.floor(at / blocks), at % blocks];
+      const pair = zeros?.[row * Math.ceil(blocks / 2) + (place >> 1)];
+      const zero = pair === undefined ? 128 : (pair >> (4 * (place % 2))) & 15;
+      return (code - zero) * Math.fround(scales[at]! * ofRows[row]!);
+    });
+  }
 
-  const loss = (found: readonly number[]): number =>
-    rows.reduce((sum, value, i) => sum + (value - found[i]!) ** 2, 0);
+  const loss = (found: readonly number[], wanted: Float32Array = rows): number =>
+    wanted.reduce((sum, value, i) => sum + (value - found[i]!) ** 2, 0);
 
-  test('lose a third less than what the same bits lose with the zero in the middle', () => {
-    const fitted = loss(read(fitRows(rows, { columns, block: 32 }), 3));
+  test('four bits lose a third less than with the zero in the middle', () => {
+    const fitted = loss(read(rows, { bits: 4, columns, block: 32 }));
     const plain = loss(unpack(packRows(rows, { bits: 4, columns, block: 32 }), 4, 32));
     expect(fitted).toBeLessThan(0.67 * plain);
   });
 
-  test('sixteen values at equal distances lose nothing', () => {
-    const even = Float32Array.from({ length: 32 }, (_, i) => 0.25 * ((i % 16) - 3));
-    expect(read(fitRows(even, { columns: 32, block: 32 }), 1)).toEqual([...even]);
+  test.each([16, 32, 96])('eight bits are within a step of their block of %i', (block) => {
+    const found = read(rows, { bits: 8, columns, block });
+    rows.forEach((value, i) => {
+      const start = Math.floor(i / block) * block;
+      const most = Math.max(...rows.subarray(start, start + block).map(Math.abs));
+      // Half a step of the block, whose scale is rounded up to a part of its row's.
+      expect(Math.abs(value - found[i]!)).toBeLessThan((0.5 / 127) * (most + 8 / 255));
+    });
   });
 
-  test('zeros stay zeros, also those that a row is filled up with', () => {
-    expect(read(fitRows(new Float32Array(32), { columns: 32, block: 32 }), 1).every((one) => one === 0)).toBe(
-      true,
-    );
-    const short = read(fitRows(rows.subarray(0, 80), { columns: 40, block: 32 }), 2);
-    for (const row of [0, 1])
-      expect(short.slice(row * 64 + 40, row * 64 + 64).every((one) => one === 0)).toBe(true);
+  test('sixteen values at equal distances lose next to nothing', () => {
+    const even = Float32Array.from({ length: 32 }, (_, i) => 0.25 * ((i % 16) - 3));
+    expect(loss(read(even, { bits: 4, columns: 32, block: 32 }), even)).toBeLessThan(1e-3);
+  });
+
+  test.each([4, 8] as const)(
+    'zeros stay zeros, also those that a row is filled up with, of %i bits',
+    (bits) => {
+      const none = read(new Float32Array(32), { bits, columns: 32, block: 32 });
+      expect(none.every((one) => one === 0)).toBe(true);
+      const short = read(rows.subarray(0, 80), { bits, columns: 40, block: 32 });
+      for (const row of [0, 1])
+        expect(short.slice(row * 64 + 40, row * 64 + 64).every((one) => one === 0)).toBe(true);
+    },
+  );
+
+  test.each([4, 8] as const)('small rows are packed as large ones are, of %i bits', (bits) => {
+    const packing = { bits, columns, block: 32 };
+    const small = rows.map((value) => value * 2 ** -80);
+    expect(read(small, packing).map((value) => value * 2 ** 80)).toEqual(read(rows, packing));
+  });
+
+  test('a block beside much larger ones loses what a step of their scales is, at most', () => {
+    const row = Float32Array.from({ length: 64 }, (_, i) => (i < 32 ? 100 : 1e-3) * Math.sin(i * 1.7));
+    const found = read(row, { bits: 4, columns: 64, block: 32 });
+    for (let i = 32; i < 64; i++) expect(Math.abs(row[i]! - found[i]!)).toBeLessThan(1e-3);
   });
 
   test('numbers of one sign, and one alone, are met', () => {
-    for (const sign of [1, -1]) {
-      const row = new Float32Array(32);
-      row[7] = 3 * sign;
-      expect(read(fitRows(row, { columns: 32, block: 32 }), 1)[7]).toBeCloseTo(3 * sign, 6);
-    }
+    for (const bits of [4, 8] as const)
+      for (const sign of [1, -1]) {
+        const row = new Float32Array(32);
+        row[7] = 3 * sign;
+        const found = read(row, { bits, columns: 32, block: 32 });
+        expect(Math.abs(found[7]! - 3 * sign)).toBeLessThan(0.02);
+        expect(found.every((value, i) => i === 7 || value === 0)).toBe(true);
+      }
   });
 });
