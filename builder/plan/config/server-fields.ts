@@ -8,7 +8,7 @@ const GENERATION =
 const TOKENS = /_token_(?:id|index|type_id)$|^_pad_token_id$|^lang(?:uage)?_|_to_id$/;
 
 const TASKS =
-  /^(?:problem_type|is_encoder_decoder|vision_aspect_ratio|image_grid_pinpoints|sentence_.*|use_attention_mask|relative_attention_.*|task_specific_.*)$/;
+  /^(?:problem_type|is_encoder_decoder|vision_aspect_ratio|image_grid_pinpoints|visual_indicator_token_ids|sentence_.*|use_attention_mask|relative_attention_.*|task_specific_.*)$/;
 
 export const isServerField = (name: string): boolean =>
   GENERATION.test(name) || TOKENS.test(name) || TASKS.test(name);

@@ -186,5 +186,6 @@ function promptOf(families: MediaFamilies, ids: readonly number[], media: readon
   const all = [families.image, families.audio, families.video].filter((family) => family !== undefined);
   const positions = all.find((family) => family.positions)?.positions;
   const ahead = all.find((family) => family.ahead)?.ahead;
-  return mediaPrompt({ tokenIds: all.map(({ tokenId }) => tokenId), positions, ahead }, ids, media);
+  const tokenIds = all.flatMap(({ tokenId, otherIds = [] }) => [tokenId, ...otherIds]);
+  return mediaPrompt({ tokenIds, positions, ahead }, ids, media);
 }

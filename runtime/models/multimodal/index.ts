@@ -19,6 +19,7 @@ import { llama4Media } from './llama4.js';
 import { llava } from './llava.js';
 import { llavaNext, llavaNextVideo } from './llava-next.js';
 import { llavaOnevision } from './llava-onevision.js';
+import { ovis2 } from './ovis2.js';
 import { paddleocrVl } from './paddleocr-vl.js';
 import { qwen3Asr } from './qwen3-asr.js';
 import { lightonOcr } from './lighton-ocr.js';
@@ -49,7 +50,7 @@ export const MEDIA: readonly AnyFamily[] = [
   internvl,
   gotOcr2,
   deepseekVl,
-  ...[blip2, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3],
+  ...[blip2, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3, ovis2],
   mistral3,
   lightonOcr,
   paddleocrVl,

@@ -10,11 +10,13 @@ import type { Edges } from './sizes.js';
 export interface CanvasProcessor extends Edges {
   /** Tiles of a picture, the whole one included. @throws RunError 422 a picture that is read otherwise in Python */
   tilesOf(size: Edges): number;
+  /** Rows and columns of tiles. @throws as `tilesOf` */
+  gridOf(size: Edges): Canvas;
   /** Values [3, height, width] of each tile, row by row, made when they are asked for. @throws as `tilesOf` */
   process(picture: Picture): (() => Float32Array)[];
 }
 
-interface CanvasRules {
+export interface CanvasRules {
   /** Edge of a tile where the file does not say. */
   edge: number;
   canvasOf(size: Edges, limits: CanvasLimits): Canvas;
@@ -38,7 +40,7 @@ export function createFittingProcessor(config: Json): CanvasProcessor {
   throw new RunError('not_ready', 'preprocessor_config.json: size is no square');
 }
 
-function canvasProcessor(config: Json, { edge, canvasOf, resizer }: CanvasRules): CanvasProcessor {
+export function canvasProcessor(config: Json, { edge, canvasOf, resizer }: CanvasRules): CanvasProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
   const given = value<Json>('size', { height: edge, width: edge });
   const [height, width] = [firstNumber(given, 'height'), firstNumber(given, 'width')];
@@ -54,6 +56,7 @@ function canvasProcessor(config: Json, { edge, canvasOf, resizer }: CanvasRules)
   const levels = readLevels(config, CLIP);
   return {
     ...tile,
+    gridOf: (size) => canvasOf(resizer.edges(size), limits),
     tilesOf(size) {
       const { rows, columns } = canvasOf(resizer.edges(size), limits);
       return rows * columns + (rows * columns > 1 ? 1 : 0);

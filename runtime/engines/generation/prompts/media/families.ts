@@ -24,6 +24,7 @@ import { createLfm2VlFamily } from './lfm2-vl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlama4Family } from './llama4.js';
 import { createLlavaFamily, createLlavaSiglipFamily } from './llava.js';
+import { createOvis2Family } from './ovis2.js';
 import { createPaliGemmaFamily } from './paligemma.js';
 import { createLightOnOcrFamily } from './lighton-ocr.js';
 import { createQwen3AsrFamily } from './qwen3-asr.js';
@@ -76,6 +77,7 @@ export const PROMPTS: {
     'deepseek-vl': createDeepseekVlFamily,
     'blip-2': createBlip2Family,
     'lfm2-vl': createLfm2VlFamily,
+    ovis2: createOvis2Family,
   },
   audio: {
     'qwen2-audio': createQwen2AudioFamily,
