@@ -268,7 +268,7 @@ function sendContent(state: State, { request, response, file, commit }: ContentR
   response.setHeader('etag', `"${file.lfs?.oid ?? file.oid}"`);
   response.setHeader('x-repo-commit', commit);
   response.setHeader('accept-ranges', 'bytes');
-  const body = file.read().subarray(start, end + 1);
+  const body = file.read(start, end + 1);
   if (request.method === 'GET') state.sentBytes += body.length;
   const sending = state.options.sending ?? {};
   if (fault) return sendFaulty({ fault, response, body, start, sending });

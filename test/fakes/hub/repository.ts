@@ -14,6 +14,8 @@ export interface HubModel {
   revisions?: string[];
   /** Texts that the folder lacks, by path. */
   added?: Record<string, string>;
+  /** Files too large to be made: their first bytes, behind which are zeros up to their size. */
+  large?: Record<string, { head: Buffer; size: number }>;
 }
 
 export interface HubFile {
@@ -23,8 +25,8 @@ export interface HubFile {
   oid: string;
   /** Set for files that the hub keeps outside of git. */
   lfs?: { oid: string; size: number; pointerSize: number };
-  /** Reads the folder, so that a test may change a file under the hub's feet. */
-  read(): Buffer;
+  /** Bytes of the file; reads the folder, so that a test may change a file under the hub's feet. */
+  read(from: number, to: number): Buffer;
 }
 
 export interface Repository {
@@ -51,6 +53,7 @@ export function readRepository(about: HubModel): Repository {
       .filter((path) => !(path in added))
       .map((path) => describeFile(path, () => readFileSync(join(about.dir, path)))),
     ...Object.entries(added).map(([path, text]) => describeFile(path, () => Buffer.from(text))),
+    ...Object.entries(about.large ?? {}).map(([path, file]) => largeFile(path, file)),
   ].sort((a, b) => (a.path < b.path ? -1 : 1));
   const commit = sha1(files.map(({ path, oid }) => `${oid} ${path}\n`).join(''));
   const folders = [...new Set(files.flatMap(({ path }) => parents(path)))].sort();
@@ -69,9 +72,20 @@ function describeFile(path: string, read: () => Buffer): HubFile {
   const bytes = read();
   const size = bytes.length;
   const oid = createHash('sha1').update(`blob ${size}\0`).update(bytes).digest('hex');
-  const file: HubFile = { path, size, oid, read };
+  const file: HubFile = { path, size, oid, read: (from, to) => read().subarray(from, to) };
   if (size <= LFS_BYTES && !path.endsWith('.onnx')) return file;
   return { ...file, lfs: { oid: createHash('sha256').update(bytes).digest('hex'), size, pointerSize: 134 } };
+}
+
+/** Its hash is made up: nobody downloads it. */
+function largeFile(path: string, { head, size }: { head: Buffer; size: number }): HubFile {
+  const oid = createHash('sha256').update(head).digest('hex');
+  const read = (from: number, to: number) => {
+    const bytes = Buffer.alloc(Math.min(to, size) - from);
+    head.copy(bytes, 0, Math.min(from, head.length));
+    return bytes;
+  };
+  return { path, size, oid: sha1(path), lfs: { oid, size, pointerSize: 135 }, read };
 }
 
 function parents(path: string): string[] {
