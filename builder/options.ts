@@ -27,6 +27,8 @@ export interface SourceFlags {
   ignoreConfig?: string[];
   /** A file of GGUF, by its quantisation, its path or its name. */
   file?: string;
+  /** An mmproj file beside it, likewise. */
+  mmproj?: string;
   cache?: string;
   hub?: string;
   from?: string;
@@ -82,6 +84,10 @@ export function addHubOptions(command: Command): Command {
 
 export function addSourceOptions(command: Command): Command {
   const described = addFileOption(command)
+    .option(
+      '--mmproj <file>',
+      'which mmproj file of GGUF reads pictures, by its quantisation (F16) or its name',
+    )
     .option('--task <task>', 'serve it as this task, not as the one named on the hub', taskId)
     .option('--revision <ref>', 'branch, tag or commit (default: main)')
     .addOption(new Option('--dtype <dtype>', 'weight format (default: the best available)').choices(DTYPES))

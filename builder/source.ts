@@ -33,7 +33,7 @@ export async function planFor(
   const { source, name } = planSource(flags, deps, report.note);
   // A folder holds the adapter alone.
   const bases = flags.from === undefined ? source : baseSource(flags, deps, report.note);
-  const { revision, task, dtype, bits, engine, weights, ignoreConfig } = flags;
+  const { revision, task, dtype, bits, engine, weights, ignoreConfig, mmproj } = flags;
   const exports = { choice: flags.export ?? 'auto', versions: PINNED };
   return report.step(`Read ${id} from ${name}`, () =>
     planModel({
@@ -46,6 +46,7 @@ export async function planFor(
       weights,
       ignoreConfig,
       file,
+      mmproj,
       source,
       bases,
       exports,

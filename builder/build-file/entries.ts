@@ -38,7 +38,7 @@ export async function entriesOf<Flags>(file: string | undefined, command: Comman
 }
 
 /** Options of one model, which several can't share. */
-const OF_ONE = ['from', 'file', 'revision'];
+const OF_ONE = ['from', 'file', 'mmproj', 'revision'];
 
 /**
  * The models of the command line, else those of the build file.

@@ -17,6 +17,8 @@ export interface PlanRequest extends WeightsRequest {
   task?: string | undefined;
   /** A file of GGUF, by its quantisation, its path or its name. */
   file?: string | undefined;
+  /** An mmproj file beside it, likewise. */
+  mmproj?: string | undefined;
   /** What computes a file of GGUF: llama.cpp, or a graph of ours. */
   engine?: 'llama' | 'own' | undefined;
 }

@@ -112,14 +112,40 @@ const USUAL = 'Q4_K_M';
 /** Types of towers, the best first: of 16 bits nearly all numbers of bfloat16 are exact, and 32 are twice as large. */
 const TOWER_LABELS = ['F16', 'BF16', 'F32'];
 
-/** The file for pictures and sounds beside a model; undefined where there is none. Pure. */
-export function chooseMmproj(variants: readonly GgufVariant[]): GgufChoice | undefined {
+/**
+ * The file for pictures and sounds beside a model; undefined where there is none. Pure.
+ * @param wanted one of them, by label, path or name
+ * @throws StoreError `not_found` if none, or several, are so called
+ */
+export function chooseMmproj(variants: readonly GgufVariant[], wanted?: string): GgufChoice | undefined {
   const whole = variants.filter(({ role, missing }) => role === 'mmproj' && missing.length === 0);
+  if (wanted !== undefined) return { variant: mmprojNamed(whole, wanted), reason: 'asked for' };
   if (whole.length <= 1) return whole[0] && { variant: whole[0], reason: 'the only one that is there' };
   const rankOf = ({ label = '' }: GgufVariant) =>
     TOWER_LABELS.includes(label) ? TOWER_LABELS.indexOf(label) : TOWER_LABELS.length + labelRank(label);
   const variant = [...whole].sort((a, b) => rankOf(a) - rankOf(b) || b.size - a.size)[0]!;
   return { variant, reason: `of ${whole.length} the first of ${TOWER_LABELS.join(', ')} and fewer bits` };
+}
+
+function mmprojNamed(towers: readonly GgufVariant[], wanted: string): GgufVariant {
+  const name = wanted.toLowerCase();
+  const found = towers.filter(({ path, label }) => isNamed(path, name) || label?.toLowerCase() === name);
+  if (found.length === 1) return found[0]!;
+  const those = towers.map(({ path }) => path).join(', ') || 'none';
+  throw new StoreError(
+    'not_found',
+    `${found.length === 0 ? 'no' : 'more than one'} mmproj file is called ${printable(wanted)}`,
+    {
+      remedy: `give one of these with --mmproj: ${those}`,
+    },
+  );
+}
+
+/** By path or by the name of the file, with its ending or without. @param name in lower case */
+function isNamed(path: string, name: string): boolean {
+  return [path, posix.basename(path)].some(
+    (one) => one.toLowerCase().replace(/\.gguf$/, '') === name.replace(/\.gguf$/, ''),
+  );
 }
 
 function whole(variant: GgufVariant): GgufVariant {
@@ -132,11 +158,7 @@ function whole(variant: GgufVariant): GgufVariant {
 /** By path, by the name of a file, or by label: `UD-Q4_K_XL` only where it is written so. */
 function named({ id, variants }: GgufChoiceRequest, wanted: string): GgufVariant {
   const name = wanted.toLowerCase();
-  const is = (path: string) =>
-    [path, posix.basename(path)].some(
-      (one) => one.toLowerCase().replace(/\.gguf$/, '') === name.replace(/\.gguf$/, ''),
-    );
-  const byName = variants.find(({ files }) => files.some(({ path }) => is(path)));
+  const byName = variants.find(({ files }) => files.some(({ path }) => isNamed(path, name)));
   if (byName?.role === 'model') return byName;
   if (byName)
     throw new StoreError('invalid', `${byName.path} is no model but ${ROLE_WORDS[byName.role]}`, {

@@ -40,9 +40,10 @@ export interface LlamaChoice {
  */
 export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<LlamaChoice | undefined> {
   const { engine: asked, file, source } = request;
-  if (file === undefined && asked !== 'llama' && !isGgufOnly(info.files)) return undefined;
+  const wanted = file ?? request.mmproj;
+  if (wanted === undefined && asked !== 'llama' && !isGgufOnly(info.files)) return undefined;
   if (asked !== 'llama' && ggufVariants(info.files).length === 0)
-    throw new Refusal(`${info.id} has no files of GGUF`, 'leave out --file');
+    throw new Refusal(`${info.id} has no files of GGUF`, 'leave out --file and --mmproj');
   const variants = ggufVariants(info.files);
   const { tower, note } = await chooseTower({ ...request, info, variants, asked });
   const chosen = await chooseFile(source, info, { file, engine: tower ? 'own' : asked });
@@ -56,7 +57,8 @@ export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<
   const instead = (refusal: Refusal) =>
     plan(`since ${refusal.reason}`, tower ? `${tower.variant.path} is not read: texts alone` : note);
   // Pictures that are asked for are read, or the plan is refused.
-  return tower && request.task !== undefined ? { own } : { own, instead };
+  const pictures = request.task ?? request.mmproj;
+  return tower && pictures !== undefined ? { own } : { own, instead };
 }
 
 const WITH_TOWER =

@@ -27,6 +27,8 @@ export interface TowerRequest {
   info: ModelInfo;
   variants: readonly GgufVariant[];
   task?: string | undefined;
+  /** The mmproj file that the operator asked for, by its label, its path or its name. */
+  mmproj?: string | undefined;
   /** What the operator asked to compute the model with. */
   asked: 'llama' | 'own' | undefined;
 }
@@ -36,8 +38,10 @@ export interface TowerRequest {
  * @throws Refusal where pictures are asked for and can't be read; StoreError when the source fails
  */
 export async function chooseTower(request: TowerRequest): Promise<TowerChoice> {
-  const { source, info, variants, task, asked } = request;
-  const choice = chooseMmproj(variants);
+  const { source, info, variants, task, asked, mmproj } = request;
+  const choice = chooseMmproj(variants, mmproj);
+  if (mmproj !== undefined && task !== undefined && task !== PICTURES)
+    throw new Refusal(`${info.id}: --task ${task} reads no mmproj file`, 'leave out --mmproj');
   if (!choice && task === PICTURES)
     throw new Refusal(`${info.id} has no mmproj file, so it reads no pictures`, 'use --task chat');
   if (!choice || (task !== undefined && task !== PICTURES)) return {};
@@ -54,10 +58,10 @@ export async function chooseTower(request: TowerRequest): Promise<TowerChoice> {
 
 /** Texts are served all the same. @throws Refusal where pictures are asked for */
 export function unread(
-  { info, task }: Pick<TowerRequest, 'info' | 'task'>,
+  { info, task, mmproj }: Pick<TowerRequest, 'info' | 'task' | 'mmproj'>,
   why: string,
   remedy?: string,
 ): TowerChoice {
-  if (task === PICTURES) throw new Refusal(`${info.id}: ${why}`, remedy);
+  if (task === PICTURES || mmproj !== undefined) throw new Refusal(`${info.id}: ${why}`, remedy);
   return { note: `pictures are not read: ${why}` };
 }

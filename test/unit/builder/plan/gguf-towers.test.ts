@@ -25,8 +25,10 @@ function folderOf(files: Files): string {
 }
 
 const read = (path: string) => readFileSync(join(ZOO, path));
-const plan = (files: Files, options: { task?: string; file?: string; engine?: 'llama' | 'own' } = {}) =>
-  planModel({ source: folderSource(folderOf(files)), id: 'o/x', ...options });
+const plan = (
+  files: Files,
+  options: { task?: string; file?: string; mmproj?: string; engine?: 'llama' | 'own' } = {},
+) => planModel({ source: folderSource(folderOf(files)), id: 'o/x', ...options });
 
 const PICTURES = 'image-text-to-text';
 
@@ -55,6 +57,30 @@ describe('a model with an mmproj file', () => {
     await expect(plan(both, { task: PICTURES, engine: 'llama' })).rejects.toThrow(
       'mmproj-m-F16.gguf is read beside graphs of ours alone; leave out --engine llama',
     );
+  });
+
+  describe('of several', () => {
+    const towers = { 'mmproj-a-F32.gguf': read(GEMMA.tower), 'mmproj-b-F16.gguf': read(GEMMA.tower) };
+    const several = { 'm.gguf': read(GEMMA.text), ...towers };
+
+    it.each([
+      ['F32', 'mmproj-a-F32.gguf'],
+      ['mmproj-a-f32', 'mmproj-a-F32.gguf'],
+      ['mmproj-b-F16.gguf', 'mmproj-b-F16.gguf'],
+    ])('--mmproj %s takes %s', async (mmproj, path) => {
+      const { gguf, reasons } = await plan(several, { mmproj });
+      expect(gguf!.tower!.variant.path).toBe(path);
+      expect(reasons).toContain(`file ${path}: asked for`);
+    });
+
+    it.each([
+      [{ mmproj: 'Q8_0' }, 'no mmproj file is called Q8_0; give one of these with --mmproj: '],
+      [{ mmproj: 'm.gguf' }, 'no mmproj file is called m.gguf'],
+      [{ mmproj: 'F16', task: 'chat' }, '--task chat reads no mmproj file; leave out --mmproj'],
+      [{ mmproj: 'F16', engine: 'llama' }, 'is read beside graphs of ours alone; leave out --engine llama'],
+    ] as const)('what is not there, or not read, is refused: %j', async (options, said) => {
+      await expect(plan(several, options)).rejects.toThrow(said);
+    });
   });
 
   it('is refused by name where pictures are asked for and there is none', async () => {
