@@ -15,6 +15,9 @@ const SOUND: readonly Head[] = ['ctc', 'audio-classification'];
 const all = (heads: readonly Head[], ...types: string[]): Record<string, Known> =>
   Object.fromEntries(types.map((type) => [type, heads]));
 
+const refused = (reason: string, ...types: string[]): Record<string, Known> =>
+  Object.fromEntries(types.map((type) => [type, { refused: reason }]));
+
 /**
  * By `model_type`; of all others, only what was tried by a command is known. Answers of those with heads were compared with transformers' pipelines
  * (test/parity/exported-tools.test.ts, over what scripts/fixtures/zoo_exported.py makes).
@@ -41,6 +44,23 @@ const KNOWN: Readonly<Record<string, Known>> = {
   mra: { refused: 'it reads multiples of 32 tokens only' },
   reformer: { refused: 'how it computes depends on the numbers that it reads' },
   xmod: { refused: 'its graph reads beyond a table' },
+  ...refused(
+    'its processor of pictures has no code here',
+    'chmv2',
+    'sapiens2',
+    'pp_doclayout_v2',
+    'pp_doclayout_v3',
+  ),
+  ...refused('its states are no cache of layers', 'rwkv', 'xlstm'),
+  ...refused(
+    'it gives a map of where texts are, and no boxes',
+    'pp_ocrv5_server_det',
+    'pp_ocrv6_medium_det',
+    'pp_ocrv6_small_det',
+  ),
+  videomt: { refused: 'it reads videos' },
+  cpmant: { refused: 'it puts tokens of its own before each text' },
+  deepseek_v4: { refused: 'its cache holds more than keys, values and states' },
   tapas: { refused: 'it reads tables' },
   gemma4_assistant: { refused: 'it drafts for another model, whose states it reads' },
   gemma4_unified_assistant: { refused: 'it drafts for another model, whose states it reads' },

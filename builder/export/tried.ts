@@ -8,20 +8,21 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
   'causal-lm': {
     '': [
       'apertus1p5_text aria_text axk1 bert bigbird_pegasus blenderbot-small cohere2_moe ctrl deepseek_v32',
-      'falcon_mamba glm_moe_dsa gpt_neox_japanese hrm_text hy_v4 inkling_text jamba laguna lfm3 mamba',
-      'mimo_v2_flash moshi nanochat sarvam_moe trocr xglm zamba zamba2 zaya',
+      'falcon_mamba flint glm_moe_dsa gpt_neox_japanese hrm_text hy_v4 inkling_text jamba kolibri1 laguna',
+      'lfm3 mamba mimo_v2_flash moshi nanochat sarvam_moe trocr xglm zamba zamba2 zaya',
     ],
-    'how it computes depends on the numbers that it reads': ['dbrx'],
+    'how it computes depends on the numbers that it reads': ['dbrx longcat_flash'],
     'it keeps no cache that a step could go on from': ['recurrent_gemma'],
+    'its graph computes otherwise than torch does': ['cohere_compass_text'],
   },
   'depth-estimation': {
-    '': ['prompt_depth_anything zoedepth'],
+    '': ['depth_pro prompt_depth_anything tipsv2_dpt zoedepth'],
   },
   embedding: {
     '': ['molmo2_text tipsv2_text_model'],
   },
   'image-classification': {
-    '': ['cvt pvt'],
+    '': ['cvt donut-swin pvt'],
     "it has no scores, which Python's pipeline asks for, too": ['pp_lcnet'],
     'it needs natten, which the tools of exports do not have': ['dinat'],
     'it needs timm, which the tools of exports do not have': ['timm_wrapper'],
@@ -35,11 +36,11 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
     'its graph computes otherwise than torch does': ['bit'],
   },
   'image-text-matching': {
-    '': ['altclip'],
+    '': ['altclip clipseg tipsv2'],
     'it reads other inputs than those of the task': ['videoprism'],
   },
   'masked-lm': {
-    '': ['mvp nomic_bert perceiver roc_bert ultrabert xlm-roberta-xl'],
+    '': ['modernvbert mvp nomic_bert perceiver roc_bert ultrabert xlm-roberta-xl'],
   },
   'object-detection': {
     '': ['dab-detr lw_detr'],

@@ -215,6 +215,8 @@ def picture_files(repo, task, model_type, edge):
     settings = repo / "preprocessor_config.json"
     # An exported graph reads pictures of one size.
     more = {"image_processor_type": name, "do_pad": False, "keep_aspect_ratio": False}
+    if name == "BitImageProcessor":
+        more |= {"do_center_crop": False}
     if name == "EomtImageProcessor":
         more |= {"size": {"shortest_edge": edge, "longest_edge": edge}, "do_pad": True, "do_split_image": False}
     settings.write_text(json.dumps({**json.loads(settings.read_text()), **more}))

@@ -10,7 +10,11 @@ INKLING = {
     **{"layer_types": ["hybrid_sliding", "hybrid"], "n_layers_per_attn_res_block": 1, "mlp_layer_types": ["dense", "sparse"]},
 }
 
+#: More tokens than the sample of an export has, and fewer than its probes have
+INDEX = {"index_topk": 16}
+
 DECODERS = {
+    **dict.fromkeys(["deepseek_v32", "glm_moe_dsa", "hy_v4"], INDEX),
     "axk1": {**LATENT, "n_group": 1, "topk_group": 1, "mlp_layer_types": ["dense", "sparse"]},
     "bailing_hybrid": {
         **LATENT,
@@ -25,7 +29,7 @@ DECODERS = {
     "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8.0}, "ffn_config": {"ffn_hidden_size": 24, "hidden_size": 32, "moe_num_experts": 4, "moe_top_k": 2}},
     "dots3_note_text": {
         **{"mlp_layer_types": ["dense", "sparse"], "layer_types": ["indexed_attention", "sliding_attention"], "sliding_window": 16},
-        **{"index_topk": 8, "index_head_dim": 16, "index_n_heads": 2, "moe_shared_expert_intermediate_size": 24, "n_routed_experts": 4},
+        **{**INDEX, "index_head_dim": 16, "index_n_heads": 2, "moe_shared_expert_intermediate_size": 24, "n_routed_experts": 4},
         **LATENT,
         **{"head_dim": 16, "swa_num_attention_heads": 4, "swa_num_key_value_heads": 4, "swa_q_lora_rank": 16, "swa_kv_lora_rank": 16},
         **{"swa_head_dim": 16, "swa_qk_nope_head_dim": 8, "swa_v_head_dim": 8},
@@ -43,7 +47,7 @@ DECODERS = {
     "qwen4_exp_text": {
         **{"layer_types": ["linear_attention", "indexed_attention"], "linear_key_head_dim": 8, "linear_value_head_dim": 8},
         **{"linear_num_key_heads": 2, "linear_num_value_heads": 4, "hc_lowrank": 8, "hc_count": 2, "head_dim": 8},
-        **{"indexer_n_heads": 2, "indexer_kv_heads": 1, "indexer_head_dim": 8, "indexer_budget": 8, "indexer_compress_ratio": 2},
+        **{"indexer_n_heads": 2, "indexer_kv_heads": 1, "indexer_head_dim": 8, "indexer_budget": 16, "indexer_compress_ratio": 2},
     },
     "recurrent_gemma": {
         **{"num_hidden_layers": 3, "lru_width": 32, "attention_window_size": 64, "head_dim": 8},

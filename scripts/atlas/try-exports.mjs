@@ -2,7 +2,7 @@
  * Tries exports of every pair of task and model type that the atlas calls untried: a tiny network of the type's class
  * (tiny.py), `builder serve --export force` over it, and its answers against those of transformers' pipelines. What is found
  * stands in exports.json, from which write-tried.mjs writes builder/export/tried.ts. A pair that stands there is not tried again,
- * but with --again.
+ * but with --again, which takes named pairs only, whatever is known of them.
  *
  * Run from the repository root after `npm run build` and scripts/packing/unpack.mjs, with SLIPWAY_EXPORT_PYTHON set to a Python
  * that also has what tiny.py needs: node scripts/atlas/try-exports.mjs [--seconds 150] [--until HH:MM] [--again] [TASK[:TYPE] …]
@@ -36,6 +36,7 @@ results.tools = PINNED;
 const save = () => writeFileSync(RESULTS, `${JSON.stringify(results, null, 1)}\n`);
 /** The pairs that are asked for, in the order of the arguments. */
 function asked() {
+  if (flags.again) return positionals.map((name) => name.split(':')).map(([task, type]) => ({ task, type }));
   const pairs = untriedPairs();
   if (positionals.length === 0) return pairs;
   return positionals.flatMap((name) =>

@@ -100,7 +100,8 @@ def decoder_probes(job, model):
         mask = {} if single else {"attention_mask": real}
         before = {name: value[:, :max(1, past)] for name, value in {**rows_from(feeds, real, 0), **mask}.items()}
         cache = cache_of(run(model, before))
-        kept = {name: cut(name, leaf, past) for name, leaf in cache_leaves(cache).items()}
+        whole = cache_of(run(model, {**before, **whole_cache(cache)}))
+        kept = {name: cut(name, leaf, past) for name, leaf in cache_leaves(whole).items()}
         last = {**rows_from(feeds, real, past), **mask}
         answer = run(model, {**last, **({"cache": cache} if past else {})})
         given = {**last, **{f"cache.{name}": leaf for name, leaf in kept.items()}}
@@ -110,6 +111,14 @@ def decoder_probes(job, model):
                 found[f"{number}/{side}/{name}"] = tensor.contiguous().clone()
         found[f"{number}/real"] = real[:, past:].contiguous().clone()
     return found
+
+
+def whole_cache(cache):
+    """An empty cache that keeps all tokens, as graphs with windows do; where this one keeps a window alone."""
+    from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+
+    kinds = {type(layer) for layer in getattr(cache, "layers", [])}
+    return {"cache": DynamicCache()} if DynamicSlidingWindowLayer in kinds <= {DynamicLayer, DynamicSlidingWindowLayer} else {}
 
 
 def states_of(cache):
