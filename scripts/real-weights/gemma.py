@@ -1,4 +1,4 @@
-"""Lays Gemma 3 270M out as a hub repository (bfloat16), out of the parts of its GGUF file: gemma.py PARTS OUT.
+"""Lays Gemma 3 270M out as a hub repository (bfloat16), out of its GGUF file or the folder of its parts: gemma.py FILE|PARTS OUT.
 
 Needs numpy and gguf. The file is Q4_K_M, so four bits here come upon four bits.
 """
@@ -125,13 +125,17 @@ CONFIG = {
 }
 
 
+def files_of(parts):
+    return [parts] if parts.is_file() else sorted(parts.glob("**/*.gguf.part*"), key=lambda path: path.name)
+
+
 def main(parts, out):
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     whole = out / "whole.gguf"
     digest = hashlib.sha256()
     with open(whole, "wb") as file:
-        for part in sorted(Path(parts).glob("**/*.gguf.part*"), key=lambda path: path.name):
+        for part in files_of(Path(parts)):
             content = part.read_bytes()
             digest.update(content)
             file.write(content)
