@@ -7,13 +7,13 @@ import type { Head } from '../../runtime/core/handles/index.js';
 export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readonly string[]>>>>> = {
   'causal-lm': {
     '': [
-      'apertus1p5_text aria_text axk1 bert bigbird_pegasus blenderbot-small cohere2_moe ctrl deepseek_v32',
-      'falcon_mamba flint glm_moe_dsa gpt_neox_japanese hrm_text hy_v4 inkling_text jamba kolibri1 laguna',
-      'lfm3 mamba mimo_v2_flash moshi nanochat sarvam_moe trocr xglm zamba zamba2 zaya',
+      'apertus1p5_text aria_text axk1 bert bigbird_pegasus blenderbot-small cohere2_moe cohere_compass_text',
+      'ctrl deepseek_v32 falcon_mamba flint glm_moe_dsa gpt_neox_japanese hrm_text hy_v4 inkling2_text',
+      'inkling_text jamba kolibri1 laguna lfm3 mamba mimo_v2_flash moshi nanochat sarvam_moe trocr xglm',
+      'zamba zamba2 zaya',
     ],
     'how it computes depends on the numbers that it reads': ['dbrx longcat_flash'],
     'it keeps no cache that a step could go on from': ['recurrent_gemma'],
-    'its graph computes otherwise than torch does': ['cohere_compass_text'],
   },
   'depth-estimation': {
     '': ['depth_pro prompt_depth_anything tipsv2_dpt zoedepth'],
@@ -33,6 +33,7 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
     '': ['aimv2_vision_model mlcd mlcd_vision_model tipsv2_vision_model'],
     'it needs timm, which the tools of exports do not have': ['dab-detr timm_backbone'],
     'it reads other inputs than those of the task': ['cohere2_vision videoprism_vision_model'],
+    "its answers were not Python's": ['vitdet'],
     'its graph computes otherwise than torch does': ['bit'],
   },
   'image-text-matching': {
@@ -40,7 +41,7 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
     'it reads other inputs than those of the task': ['videoprism'],
   },
   'masked-lm': {
-    '': ['modernvbert mvp nomic_bert perceiver roc_bert ultrabert xlm-roberta-xl'],
+    '': ['modernvbert mvp nomic_bert perceiver roc_bert ultrabert ultravbert xlm-roberta-xl'],
   },
   'object-detection': {
     '': ['dab-detr lw_detr'],
