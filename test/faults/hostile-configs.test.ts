@@ -118,6 +118,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['image-text-to-text/vipllava', 'media-chat'],
   ['image-text-to-text/llava-next-video', 'media-chat'],
   ['image-text-to-text/got-ocr2', 'media-chat'],
+  ['image-text-to-text/glmga', 'media-chat'],
   ['image-text-to-text/blip-2', 'media-chat'],
   ['image-text-to-text/qianfan-ocr', 'media-chat'],
   ['image-text-to-text/exaone4-5', 'media-chat'],

@@ -8,7 +8,7 @@ import { florence2 } from './florence2/family.js';
 import { gemma3Pictures } from './gemma3.js';
 import { gemma4Media } from './gemma4/family.js';
 import { paligemma } from './paligemma.js';
-import { glm46v, glm4v, glm4vMoe, glmOcr } from './glm4v/family.js';
+import { glm46v, glm4v, glm4vMoe, glmga, glmOcr } from './glm4v/family.js';
 import { gotOcr2 } from './got-ocr2.js';
 import { hyperclovaxVision } from './hyperclovax-vision-v2.js';
 import { idefics2 } from './idefics2.js';
@@ -54,7 +54,7 @@ export const MEDIA: readonly AnyFamily[] = [
   mistral3,
   lightonOcr,
   paddleocrVl,
-  ...[glm4v, glm46v, glm4vMoe, glmOcr],
+  ...[glm4v, glm46v, glmga, glm4vMoe, glmOcr],
   qwen35Pictures,
   qwen35MoePictures,
   ayaVision,

@@ -9,14 +9,23 @@ const USUAL = { least: 112 * 112, most: 28 * 28 * 15_000 };
 
 /**
  * Glm4vImageProcessor and Glm46VImageProcessor: the pixels of a picture count as often as it is repeated, and a small one is
- * enlarged first.
+ * enlarged first. GlmgaImageProcessor: edges are multiples of several cells.
+ * @param usual the class where the file names none
  * @throws RunError `not_ready` for sizes that Python's class does not take
  */
-export function createGlmPatchProcessor(config: Json): PatchProcessor {
+export function createGlmPatchProcessor(config: Json, usual = 'Glm4vImageProcessor'): PatchProcessor {
   // Qwen2-VL's names of these limits say nothing to this class.
   const { min_pixels: _, max_pixels: __, ...own } = config;
   requireLimits(own['size']);
-  return ofPictures(patchRules(own, { usual: USUAL, before: enlarged, countsFrames: true }));
+  const name = String(own['image_processor_type'] ?? usual);
+  const cells = name.startsWith('Glmga') ? cellsOf(own) : 1;
+  return ofPictures(patchRules(own, { usual: USUAL, before: enlarged, cells, countsFrames: true }));
+}
+
+function cellsOf(config: Json): number {
+  const cells = config['patch_expand_factor'] ?? 1;
+  if (Number.isInteger(cells) && Number(cells) > 0) return Number(cells);
+  throw new RunError('not_ready', 'preprocessor_config.json: patch_expand_factor is no whole number');
 }
 
 function requireLimits(size: unknown): void {

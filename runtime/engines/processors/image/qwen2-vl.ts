@@ -93,13 +93,15 @@ export interface SizeRules {
   usual: { least: number; most: number };
   /** What a size becomes first. @param factor edge of a cell */
   before?: (given: Edges, factor: number) => Edges;
+  /** Cells that edges are multiples of; one if absent. */
+  cells?: number;
   /** The pixels of all frames of a step are counted together. */
   countsFrames?: boolean;
 }
 
 export function patchRules(
   config: Json,
-  { usual, before = (given) => given, countsFrames = false }: SizeRules,
+  { usual, before = (given) => given, cells = 1, countsFrames = false }: SizeRules,
 ): FramePatchProcessor {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
   const [patch, merge, frames] = [
@@ -117,14 +119,17 @@ export function patchRules(
   const resample = value('resample', BICUBIC);
   const doResize = value('do_resize', true);
   const sizeOf = (seen: Edges): Edges => {
-    const to = smartSize(before(seen, patch * merge), {
-      ...{ factor: patch * merge, ...limits, frames: { given: counted, rounded: counted } },
+    const factor = patch * merge * cells;
+    const to = smartSize(before(seen, factor), {
+      ...{ factor, ...limits, frames: { given: counted, rounded: counted } },
     });
     return doResize ? to : { height: seen.height, width: seen.width };
   };
   return {
     mergeSize: merge,
-    mostPatches: doResize ? Math.max(merge ** 2, Math.floor(limits.most / counted / patch ** 2)) : Infinity,
+    mostPatches: doResize
+      ? Math.max((merge * cells) ** 2, Math.floor(limits.most / counted / patch ** 2))
+      : Infinity,
     together: frames,
     gridOf: (size, resized = false) => gridOf(resized ? size : sizeOf(size), patch, merge),
     resize(picture) {

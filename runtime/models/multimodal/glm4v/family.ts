@@ -52,6 +52,13 @@ export const glm46v = defineFamily({
   heads: headsOf(writeGlmEncoder),
 });
 
+/** GLM-4.6V's network, whose processor makes other sizes of pictures. configuration_glmga.py */
+export const glmga = defineFamily({
+  ...glm46v,
+  modelTypes: ['glmga'],
+  readers: { prompts: { image: 'glmga' } },
+});
+
 /** The same over a mixture of experts. modeling_glm4v_moe.py */
 export const glm4vMoe = defineFamily({
   ...shared,

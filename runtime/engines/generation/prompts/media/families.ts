@@ -33,6 +33,7 @@ import { createQwen2AudioFamily } from './qwen2-audio.js';
 import {
   createFlatPatchFamily,
   createGlm4vFamily,
+  createGlmgaFamily,
   createPaddleOcrFamily,
   createQwen2VlFamily,
   createVideoLlama3Family,
@@ -69,6 +70,7 @@ export const PROMPTS: {
     'qwen2-vl': createQwen2VlFamily,
     'paddleocr-vl': createPaddleOcrFamily,
     glm4v: createGlm4vFamily,
+    glmga: createGlmgaFamily,
     'flat-patches': createFlatPatchFamily,
     'video-llama-3': createVideoLlama3Family,
     internvl: createInternVlFamily,

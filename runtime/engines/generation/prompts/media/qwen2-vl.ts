@@ -21,6 +21,10 @@ export const createPaddleOcrFamily = (files: FamilyFiles): PictureFamily =>
 export const createGlm4vFamily = (files: FamilyFiles): PictureFamily =>
   patchFamily(files, createGlmPatchProcessor(files.processing));
 
+/** The same, where another class is usual. */
+export const createGlmgaFamily = (files: FamilyFiles): PictureFamily =>
+  patchFamily(files, createGlmPatchProcessor(files.processing, 'GlmgaImageProcessor'));
+
 const patchFamily = (files: FamilyFiles, processor: PatchProcessor): PictureFamily => ({
   ...flatFamily(files, processor),
   positions: ropePositions,
