@@ -17,7 +17,6 @@ import type { ToMake } from '../plan/own-graphs.js';
 import { megabytes } from '../report.js';
 import { type DecideOptions, planFor } from '../source.js';
 import { exportModel, fetchForExport } from '../export/index.js';
-import { collectGarbage } from './collect-garbage.js';
 import { likenessOf } from './likeness.js';
 import { makeFile } from './make-file.js';
 import { madeFolder, noteFile, verified } from './made-files.js';
@@ -178,7 +177,6 @@ async function ensureMade(folder: string, toMake: ToMake, { report, checkpoint }
     });
   } finally {
     await lock.release();
-    collectGarbage();
   }
 }
 
