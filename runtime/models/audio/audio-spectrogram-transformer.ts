@@ -34,7 +34,7 @@ type Config = z.output<typeof config>;
 
 const base = 'audio_spectrogram_transformer.';
 
-/** Patches that overlap, behind two learnt tokens: float32 [rows, tokens, width]. */
+/** Patches that overlap, behind two learned tokens: float32 [rows, tokens, width]. */
 function embed(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `${base}embeddings.${name}`;
   const width = c.hidden_size;
@@ -45,9 +45,9 @@ function embed(g: GraphWriter, c: Config): Value {
   });
   const count = (length: number, stride: number) => Math.floor((length - c.patch) / stride) + 1;
   const cells = count(c.num_mel_bins, c.frequency_stride) * count(c.max_length, c.time_stride);
-  const learnt = ['cls_token', 'distillation_token'].map((name) => g.weight(at(name), [1, 1, width]));
+  const learned = ['cls_token', 'distillation_token'].map((name) => g.weight(at(name), [1, 1, width]));
   const places = g.weight(at('position_embeddings'), [1, cells + 2, width]);
-  return g.node('Add', [withTokens(g, tokensOf(g, found), learnt), places]);
+  return g.node('Add', [withTokens(g, tokensOf(g, found), learned), places]);
 }
 
 const heads: Family<Config>['heads'] = {

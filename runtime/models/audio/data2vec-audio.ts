@@ -27,7 +27,7 @@ const base = 'data2vec_audio.';
 /** torch's default for norms. */
 const EPSILON = 1e-5;
 
-/** Several convolutions, each with a norm that has learnt nothing, where wav2vec 2.0 has a wide one. */
+/** Several convolutions, each with a norm that has learned nothing, where wav2vec 2.0 has a wide one. */
 function positions(g: GraphWriter, steps: Value, c: Config): Value {
   const [width, kernel, groups] = [c.hidden_size, c.conv_pos_kernel_size, c.num_conv_pos_embedding_groups];
   const turned = (value: Value) => g.node('Transpose', [value], { perm: [0, 2, 1] });

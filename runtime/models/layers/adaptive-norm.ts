@@ -29,7 +29,7 @@ export function modulations(
 
 const EPSILON = 1e-6;
 
-/** A LayerNorm that has learnt nothing. */
+/** A LayerNorm that has learned nothing. */
 export function plainNorm(g: GraphWriter, x: Value, width: number): Value {
   const ones = g.floats(new Float32Array(width).fill(1));
   return g.node('LayerNormalization', [x, ones], { axis: -1, epsilon: float(EPSILON) });
@@ -40,7 +40,7 @@ export function modulated(g: GraphWriter, x: Value, { scale, shift }: { scale: V
   return g.node('Add', [g.node('Mul', [x, g.node('Add', [scale, g.scalar(1)])]), shift]);
 }
 
-/** diffusers' AdaLayerNormContinuous, whose norm has learnt nothing. */
+/** diffusers' AdaLayerNormContinuous, whose norm has learned nothing. */
 export function modulatedNorm(g: GraphWriter, x: Value, name: string, by: Modulation): Value {
   const [scale, shift] = modulations(g, name, by, 2) as [Value, Value];
   return modulated(g, plainNorm(g, x, by.width), { scale, shift });

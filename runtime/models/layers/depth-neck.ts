@@ -2,7 +2,7 @@ import { batchNorm, convolution2d, type SquareSize } from './convolution.js';
 import { gridOf, resize } from './patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
-/** What DPT and its kin make of the states of several layers: pictures of several sizes, joined from coarse to fine. */
+/** What DPT and its relatives make of the states of several layers: pictures of several sizes, joined from coarse to fine. */
 export interface Neck {
   /** Of the states. */
   width: number;

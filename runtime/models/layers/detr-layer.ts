@@ -4,7 +4,7 @@ import { attention } from './attention.js';
 import { linear } from './linear.js';
 import { layerNorm } from './norm.js';
 
-/** Layers of DETR and its kin, whose queries and keys get their places added in every one. */
+/** Layers of DETR and its relatives, whose queries and keys get their places added in every one. */
 
 /** What stands where in a network of this kind. */
 export interface NormPlace {

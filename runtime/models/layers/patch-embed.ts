@@ -55,11 +55,11 @@ export function pictureOf(g: GraphWriter, tokens: Value, grid: Value): Value {
   return g.node('Reshape', [turned, g.node('Concat', [g.ints([0, 0]), grid], { axis: 0 })]);
 }
 
-/** Puts learnt tokens [1, count, width] before those of every row, in this order. */
-export function withTokens(g: GraphWriter, tokens: Value, learnt: readonly Value[]): Value {
+/** Puts learned tokens [1, count, width] before those of every row, in this order. */
+export function withTokens(g: GraphWriter, tokens: Value, learned: readonly Value[]): Value {
   const rows = g.node('Shape', [tokens], { start: 0, end: 1 });
   const shape = g.node('Concat', [rows, g.ints([1, 1])], { axis: 0 });
-  const before = learnt.map((one) => g.node('Expand', [one, shape]));
+  const before = learned.map((one) => g.node('Expand', [one, shape]));
   return g.node('Concat', [...before, tokens], { axis: 1 });
 }
 

@@ -12,7 +12,7 @@ const LEAST = 1e-3;
 /** What the last knot is moved by, so that the bound itself lies in the last bin. */
 const MOVED = 1e-6;
 
-/** What is learnt of a curve: float32 [points, bins], [points, bins], [points, bins - 1]; a slope for each inner knot. */
+/** What is learned of a curve: float32 [points, bins], [points, bins], [points, bins - 1]; a slope for each inner knot. */
 export interface Shape {
   widths: Value;
   heights: Value;
@@ -72,21 +72,21 @@ const columns = (g: GraphWriter, x: Value, from: number, to: number): Value =>
   g.node('Slice', [x, g.ints([from]), g.ints([to]), g.ints([1])]);
 
 /** Places of the knots [points, bins + 1] from bound to bound, and how far they lie apart [points, bins]. */
-function knotsOf(g: GraphWriter, learnt: Value, { bins, bound }: Spline): { knots: Value; sizes: Value } {
-  const shares = g.node('Softmax', [learnt], { axis: -1 });
+function knotsOf(g: GraphWriter, learned: Value, { bins, bound }: Spline): { knots: Value; sizes: Value } {
+  const shares = g.node('Softmax', [learned], { axis: -1 });
   const sizes = g.node('Add', [g.node('Mul', [shares, g.scalar(1 - LEAST * bins)]), g.scalar(LEAST)]);
   const inner = columns(g, g.node('CumSum', [sizes, g.ints([1], [])]), 0, bins - 1);
   const placed = g.node('Sub', [g.node('Mul', [inner, g.scalar(2 * bound)]), g.scalar(bound)]);
-  const pads = [-bound, bound].map((place) => endColumn(g, learnt, place)) as [Value, Value];
+  const pads = [-bound, bound].map((place) => endColumn(g, learned, place)) as [Value, Value];
   const knots = g.node('Concat', [pads[0], placed, pads[1]], { axis: 1 });
   const apart = g.node('Sub', [columns(g, knots, 1, bins + 1), columns(g, knots, 0, bins)]);
   return { knots, sizes: apart };
 }
 
 /** Slopes of all knots, [points, bins + 1]; those at the bounds are 1. */
-function slopesOf(g: GraphWriter, learnt: Value): Value {
-  const end = endColumn(g, learnt, Math.log(Math.exp(1 - LEAST) - 1));
-  const all = g.node('Concat', [end, learnt, end], { axis: 1 });
+function slopesOf(g: GraphWriter, learned: Value): Value {
+  const end = endColumn(g, learned, Math.log(Math.exp(1 - LEAST) - 1));
+  const all = g.node('Concat', [end, learned, end], { axis: 1 });
   return g.node('Add', [g.node('Softplus', [all]), g.scalar(LEAST)]);
 }
 

@@ -9,7 +9,7 @@ export interface GridPlaces {
   /** int64 [1] */
   rows: Value;
   /** Tokens before the patches, whose heads are not turned. */
-  learnt: number;
+  learned: number;
   /** Of a head. */
   width: number;
 }
@@ -24,7 +24,7 @@ interface Scale {
 /** Half of a head's pairs turn by the line of a patch, half by its column. */
 function gridTurns(
   g: GraphWriter,
-  { grid, rows, learnt, width }: GridPlaces,
+  { grid, rows, learned, width }: GridPlaces,
   { frequencies, placeOf }: Scale,
 ): Rotary {
   const quarter = frequencies.length;
@@ -40,8 +40,8 @@ function gridTurns(
   });
   const half = 2 * quarter;
   const ofPatches = g.node('Reshape', [g.node('Concat', parts, { axis: 2 }), g.ints([-1, half])]);
-  const still = g.node('Expand', [g.scalar(0), g.ints([learnt, half])]);
-  const angles = learnt === 0 ? ofPatches : g.node('Concat', [still, ofPatches], { axis: 0 });
+  const still = g.node('Expand', [g.scalar(0), g.ints([learned, half])]);
+  const angles = learned === 0 ? ofPatches : g.node('Concat', [still, ofPatches], { axis: 0 });
   const count = g.node('Squeeze', [g.node('Shape', [angles], { start: 0, end: 1 })]);
   const lines = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
   const shape = g.node('Concat', [rows, g.ints([1])], { axis: 0 });

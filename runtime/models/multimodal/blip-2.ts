@@ -45,7 +45,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   g.output('image_features', features, 'float32', ['rows', 'features', width]);
 }
 
-/** OPT that reads what learnt queries have found in a picture. modeling_blip_2.py */
+/** OPT that reads what learned queries have found in a picture. modeling_blip_2.py */
 export const blip2 = defineFamily({
   modelTypes: ['blip-2'],
   readers: { prompts: { image: 'blip-2' }, positions: 'learned' },

@@ -29,7 +29,7 @@ function decoderSchema(type: string): z.ZodType<Decoder> | undefined {
 const part = (name: string) => ({ [name]: [`model.${name}`, name] });
 
 /**
- * Names of the parts of LLaVA and its kin, as checkpoints are saved since transformers 4.52 and as before: all of a model under
+ * Names of the parts of LLaVA and its relatives, as checkpoints are saved since transformers 4.52 and as before: all of a model under
  * `model.` but what scores, or its parts side by side; base models are saved without any of these beginnings.
  */
 export const PARTS = {

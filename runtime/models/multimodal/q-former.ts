@@ -6,7 +6,7 @@ import { linear } from '../layers/linear.js';
 import { layerNorm, skipLayerNorm } from '../layers/norm.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
-/** BERT's layers over learnt queries, every so many of which look at a picture, too. */
+/** BERT's layers over learned queries, every so many of which look at a picture, too. */
 export const queryFormer = z.object({
   hidden_size: size.default(768),
   num_hidden_layers: layers.default(12),
@@ -33,8 +33,8 @@ export function queried(g: GraphWriter, c: QueryFormer, queries: Queries): Value
   const { hidden_size: width } = c;
   const rows = g.node('Shape', [queries.seen], { start: 0, end: 1 });
   const shape = g.node('Concat', [rows, g.ints([1, 1])], { axis: 0 });
-  const learnt = g.weight(queries.name, [1, queries.count, width]);
-  const normed = layerNorm(g, learnt, 'qformer.layernorm', { width, epsilon: c.layer_norm_eps });
+  const learned = g.weight(queries.name, [1, queries.count, width]);
+  const normed = layerNorm(g, learned, 'qformer.layernorm', { width, epsilon: c.layer_norm_eps });
   let x = g.node('Expand', [normed, shape]);
   for (let i = 0; i < c.num_hidden_layers; i++) x = layer(g, x, c, { ...queries, number: i });
   return x;

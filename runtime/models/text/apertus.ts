@@ -30,7 +30,7 @@ type Apertus = z.output<typeof apertusConfig>;
 /** What xIELU takes where a checkpoint leaves it out. */
 const [BETA, EPSILON] = [0.5, -1e-6];
 
-/** a·x² + b·x above zero, c·(eˣ - 1 - x) + b·x below, whose a and c are learnt (xIELU). */
+/** a·x² + b·x above zero, c·(eˣ - 1 - x) + b·x below, whose a and c are learned (xIELU). */
 function xielu(g: GraphWriter, x: Value, at: (name: string) => string): Value {
   // Python keeps these in 16 bits, whatever it computes in.
   const half = (value: Value) =>
@@ -38,11 +38,11 @@ function xielu(g: GraphWriter, x: Value, at: (name: string) => string): Value {
   const constant = (name: string, usual: number) =>
     half(g.weights.has(at(name)) ? g.weight(at(name), []) : g.scalar(usual));
   const [beta, epsilon] = [constant('beta', BETA), constant('eps', EPSILON)];
-  const learnt = (name: string) => half(g.node('Softplus', [half(g.weight(at(name), [1]))]));
+  const learned = (name: string) => half(g.node('Softplus', [half(g.weight(at(name), [1]))]));
   const straight = g.node('Mul', [x, beta]);
-  const square = g.node('Mul', [g.node('Mul', [x, x]), learnt('alpha_p')]);
+  const square = g.node('Mul', [g.node('Mul', [x, x]), learned('alpha_p')]);
   const curve = g.node('Sub', [g.node('Elu', [g.node('Min', [x, epsilon])], { alpha: float(1) }), x]);
-  const below = g.node('Mul', [curve, half(g.node('Add', [learnt('alpha_n'), beta]))]);
+  const below = g.node('Mul', [curve, half(g.node('Add', [learned('alpha_n'), beta]))]);
   const bent = g.node('Where', [g.node('Greater', [x, g.scalar(0)]), square, below]);
   return g.node('Add', [bent, straight]);
 }

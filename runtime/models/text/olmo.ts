@@ -16,7 +16,7 @@ const olmoConfig = z.object({
   clip_qkv: z.number().positive().nullish(),
 });
 
-/** A LayerNorm that has learnt nothing. */
+/** A LayerNorm that has learned nothing. */
 function plainNorm(g: GraphWriter, x: Value, _name: string, { width }: NormOptions): Value {
   const ones = g.floats(new Float32Array(width).fill(1));
   return g.node('LayerNormalization', [x, ones], { axis: -1, epsilon: float(1e-5) });

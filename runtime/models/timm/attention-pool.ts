@@ -6,7 +6,7 @@ import { firstToken } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { shapeOf } from './config.js';
 
-/** timm's AttentionPoolLatent: a learnt token that looks at these, float32 [rows, tokens, width] -> [rows, width]. */
+/** timm's AttentionPoolLatent: a learned token that looks at these, float32 [rows, tokens, width] -> [rows, width]. */
 export function attentionPool(
   g: GraphWriter,
   x: Value,

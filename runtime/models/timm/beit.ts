@@ -7,7 +7,7 @@ import { tokenDistances } from '../vision/beit.js';
 import { countOf, shapeOf, type TimmConfig, timmConfig, timmHeads } from './config.js';
 import { fusedProjections } from './fused-projections.js';
 import { LAYER_NAMES } from './layer-names.js';
-import { embedded, pooledTokens } from './learnt-tokens.js';
+import { embedded, pooledTokens } from './learned-tokens.js';
 
 const EPSILON = 1e-6;
 interface Place {

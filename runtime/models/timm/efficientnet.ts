@@ -140,7 +140,7 @@ function pool(g: GraphWriter, x: Value, c: TimmConfig): Value {
   return g.node('Flatten', [activation(g, found, act)]);
 }
 
-/** timm's efficientnet.py and mobilenetv3.py: EfficientNet of both versions and its small kin, MnasNet, FBNet-C, MobileNetV2 and MobileNetV3. */
+/** timm's efficientnet.py and mobilenetv3.py: EfficientNet of both versions and its small relatives, MnasNet, FBNet-C, MobileNetV2 and MobileNetV3. */
 export const timmEfficientnet = defineFamily({
   modelTypes: ['timm_efficientnet'],
   usualTask: 'image-classification',

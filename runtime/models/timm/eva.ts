@@ -11,7 +11,7 @@ import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { countOf, shapeOf, type TimmConfig, timmConfig, timmHeads } from './config.js';
 import { fusedProjections } from './fused-projections.js';
 import { LAYER_NAMES } from './layer-names.js';
-import { type Embedded, embedded, pooledTokens } from './learnt-tokens.js';
+import { type Embedded, embedded, pooledTokens } from './learned-tokens.js';
 import { evaKind, type EvaKind } from './vit-kinds.js';
 
 /** Of projections that are apart, as larger ones are. */
@@ -22,10 +22,10 @@ interface EvaSize extends EvaKind {
 }
 
 /** What turns the heads of patches; undefined where positions are added only. */
-function turnsOf(g: GraphWriter, { x, grid, learnt, width }: Embedded, kind: EvaKind): Rotary | undefined {
+function turnsOf(g: GraphWriter, { x, grid, learned, width }: Embedded, kind: EvaKind): Rotary | undefined {
   if (kind.turns === undefined) return undefined;
   const rows = g.node('Shape', [x], { start: 0, end: 1 });
-  const places = { grid: g.ints(grid), rows, learnt, width: headWidth(width, kind.heads) };
+  const places = { grid: g.ints(grid), rows, learned, width: headWidth(width, kind.heads) };
   if (kind.turns === 'centred') return centredTurns(g, places, 100);
   return referredTurns(g, places, { base: 10_000, reference: 16 });
 }

@@ -4,7 +4,7 @@ import { linear } from '../layers/linear.js';
 import { splitRows } from '../layers/fused-projections.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
-/** Queries, keys and values of one matrix, with biases of their own for queries and values, as BEiT's kin have it in timm. */
+/** Queries, keys and values of one matrix, with biases of their own for queries and values, as relatives of BEiT have it in timm. */
 export function fusedProjections(
   g: GraphWriter,
   x: Value,

@@ -6,7 +6,7 @@ import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { attentionPool } from './attention-pool.js';
 import { countOf, shapeOf, type TimmConfig, timmConfig, timmHeads } from './config.js';
 import { LAYER_NAMES } from './layer-names.js';
-import { embedded, learntCount, pooledTokens } from './learnt-tokens.js';
+import { embedded, learnedCount, pooledTokens } from './learned-tokens.js';
 import { vitKind } from './vit-kinds.js';
 
 function states(g: GraphWriter, c: TimmConfig): Value {
@@ -28,7 +28,7 @@ function states(g: GraphWriter, c: TimmConfig): Value {
 
 function pool(g: GraphWriter, x: Value, c: TimmConfig): Value {
   const kind = vitKind(c.architecture);
-  if (g.weights.has('attn_pool.latent')) return attentionPool(g, tokensFrom(g, x, learntCount(g)), kind);
+  if (g.weights.has('attn_pool.latent')) return attentionPool(g, tokensFrom(g, x, learnedCount(g)), kind);
   return pooledTokens(g, x, { ...kind, isMean: kind.isMean || g.weights.has('fc_norm.weight') });
 }
 

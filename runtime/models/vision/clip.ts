@@ -103,8 +103,8 @@ export function embeddedByClip(g: GraphWriter, c: PictureTower, norm = 'pre_layr
   const width = c.hidden_size;
   const tokens = embeddedPatches(g, c, { bias: false });
   const first = g.weight('vision_model.embeddings.class_embedding', [width]);
-  const learnt = g.node('Reshape', [first, g.ints([1, 1, width])]);
-  const embedded = g.node('Add', [withTokens(g, tokens, [learnt]), picturePlaces(g, c, 1)]);
+  const learned = g.node('Reshape', [first, g.ints([1, 1, width])]);
+  const embedded = g.node('Add', [withTokens(g, tokens, [learned]), picturePlaces(g, c, 1)]);
   return layerNorm(g, embedded, `vision_model.${norm}`, towerSizes(c));
 }
 

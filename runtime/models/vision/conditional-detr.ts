@@ -39,8 +39,8 @@ function waves(g: GraphWriter, places: Value, width: number): Value {
 interface Queries {
   /** float32 [rows, queries, width] */
   x: Value;
-  /** float32 [1, queries, width]: learnt, and as waves of a place in the picture. */
-  learnt: Value;
+  /** float32 [1, queries, width]: learned, and as waves of a place in the picture. */
+  learned: Value;
   waves: Value;
 }
 
@@ -62,7 +62,7 @@ function beside(g: GraphWriter, [x, y]: readonly [Value, Value], c: Config): Val
 /** What queries look for and where they look are kept apart. */
 function decoderLayer(
   g: GraphWriter,
-  { x, learnt, waves: place }: Queries,
+  { x, learned, waves: place }: Queries,
   { c, layer, encoded }: LayerOf,
 ): Value {
   const { source, common } = encoded;
@@ -74,8 +74,8 @@ function decoderLayer(
   const sum = (a: Value, b: Value) => g.node('Add', [a, b]);
   const seen = around(x, 'self_attn_layer_norm', (read) => {
     const projected = {
-      query: sum(project(read, 'sa_qcontent_proj'), project(learnt, 'sa_qpos_proj')),
-      key: sum(project(read, 'sa_kcontent_proj'), project(learnt, 'sa_kpos_proj')),
+      query: sum(project(read, 'sa_qcontent_proj'), project(learned, 'sa_qpos_proj')),
+      key: sum(project(read, 'sa_kcontent_proj'), project(learned, 'sa_kpos_proj')),
       value: project(read, 'sa_v_proj'),
     };
     return project(attention(g, projected, { heads, width }), 'self_attn.out_proj');
@@ -85,7 +85,7 @@ function decoderLayer(
     const found = project(source.x, 'ca_kcontent_proj');
     const places = project(source.places, 'ca_kpos_proj');
     const isFirst = layer === 0;
-    const query = isFirst ? sum(asked, project(learnt, 'ca_qpos_proj')) : asked;
+    const query = isFirst ? sum(asked, project(learned, 'ca_qpos_proj')) : asked;
     const key = isFirst ? sum(found, places) : found;
     const scale = { from: width, inner: width, to: width, layers: 2 };
     const where = isFirst
@@ -106,16 +106,16 @@ function writeDetector(g: GraphWriter, c: Config): void {
   const [width, queries, labels] = [c.d_model, c.num_queries, labelCount(c)];
   const encoded = encodedPicture(g, c, { normsBefore: false });
   const table = g.weight('model.query_position_embeddings.weight', [queries, width]);
-  const learnt = g.node('Unsqueeze', [table, g.ints([0])]);
+  const learned = g.node('Unsqueeze', [table, g.ints([0])]);
   const head = { from: width, inner: width, to: 2, layers: 2 };
-  const middles = g.node('Sigmoid', [perceptron(g, learnt, 'model.decoder.ref_point_head', head)]);
+  const middles = g.node('Sigmoid', [perceptron(g, learned, 'model.decoder.ref_point_head', head)]);
   const rows = g.node('Shape', [encoded.source.x], { start: 0, end: 1 });
   const norm = (value: Value) =>
     layerNorm(g, value, 'model.decoder.layernorm', { width, epsilon: encoded.common.epsilon });
   const place = waves(g, middles, width);
   let x = g.node('Expand', [g.scalar(0), g.node('Concat', [rows, g.ints([queries, width])], { axis: 0 })]);
   for (let layer = 0; layer < c.decoder_layers; layer++) {
-    const found = decoderLayer(g, { x, learnt, waves: place }, { c, layer, encoded });
+    const found = decoderLayer(g, { x, learned, waves: place }, { c, layer, encoded });
     x = c.auxiliary_loss ? norm(found) : found;
   }
   const states = norm(x);

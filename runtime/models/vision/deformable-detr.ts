@@ -31,7 +31,7 @@ export const deformableFields = {
   ...{ encoder_layers: layers.default(6), decoder_layers: layers.min(1).default(6) },
   ...{ encoder_attention_heads: size.default(8), decoder_attention_heads: size.default(8) },
   activation_function: z.string().default('relu'),
-  position_embedding_type: z.literal('sine', 'learnt places are not known').default('sine'),
+  position_embedding_type: z.literal('sine', 'learned places are not known').default('sine'),
   num_feature_levels: z.int().min(1).max(16).default(4),
   ...{ encoder_n_points: pointCount, decoder_n_points: pointCount },
 };
@@ -91,7 +91,7 @@ function halves(g: GraphWriter, x: Value, width: number): [Value, Value] {
   return g.nodes('Split', [x, g.ints([width, width])], options) as [Value, Value];
 }
 
-function learntQueries(g: GraphWriter, { tokens }: PlacedLevels, c: Config): Queries {
+function learnedQueries(g: GraphWriter, { tokens }: PlacedLevels, c: Config): Queries {
   const width = c.d_model;
   const table = g.weight('model.query_position_embeddings.weight', [c.num_queries, 2 * width]);
   const rows = g.node('Shape', [tokens], { start: 0, end: 1 });
@@ -127,7 +127,7 @@ function boxesOf(g: GraphWriter, x: Value, layer: number, { d_model: width }: Co
 function writeDetector(g: GraphWriter, c: Config): void {
   const [width, heads] = [c.d_model, c.decoder_attention_heads];
   const levels = encodedLevels(g, c);
-  const queries = c.two_stage ? chosenQueries(g, levels, c) : learntQueries(g, levels, c);
+  const queries = c.two_stage ? chosenQueries(g, levels, c) : learnedQueries(g, levels, c);
   const part = { width, heads, inner: c.decoder_ffn_dim, act: c.activation_function, epsilon: EPSILON };
   const points = levels.grids.map(() => c.decoder_n_points);
   let { x, at, isBox } = queries;

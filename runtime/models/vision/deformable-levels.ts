@@ -7,7 +7,7 @@ import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
 import type { Features } from './backbone/index.js';
 
-/** What Deformable DETR and its kin read of a picture: its cells in several sizes, each with its place. */
+/** What Deformable DETR and its relatives read of a picture: its cells in several sizes, each with its place. */
 
 export interface PlacedLevels extends Levels {
   /** float32 [rows, cells, width] */

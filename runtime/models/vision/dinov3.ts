@@ -70,7 +70,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   let x = withTokens(g, tokens, named);
   const rows = g.node('Shape', [tokens], { start: 0, end: 1 });
   const own = headWidth(width, heads);
-  const turns = centredTurns(g, { grid, rows, learnt: 1 + registers, width: own }, c.rope_theta);
+  const turns = centredTurns(g, { grid, rows, learned: 1 + registers, width: own }, c.rope_theta);
   const bias = c.mlp_bias;
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const at = (name: string) => `layer.${i}.${name}`;

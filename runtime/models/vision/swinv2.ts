@@ -22,7 +22,7 @@ const config = z
   .object({
     ...swinFields,
     image_size: edges.default([224, 224]),
-    /** Edges of the windows that distances were learnt with; 0 where they are those of this network. */
+    /** Edges of the windows that distances were learned with; 0 where they are those of this network. */
     pretrained_window_sizes: z
       .array(z.int().min(0).max(256))
       .nullish()
@@ -52,7 +52,7 @@ interface LayerOf {
   heads: number;
   /** Of a window. */
   edge: number;
-  learnt: number;
+  learned: number;
   shift: Value | undefined;
 }
 
@@ -103,9 +103,9 @@ function attended(g: GraphWriter, x: Value, of: LayerOf & { mask: Value | undefi
 }
 
 /** What a small network makes of distances: float32 [1, heads, tokens, tokens]. */
-function distanceBias(g: GraphWriter, { at, heads, edge, learnt }: LayerOf): Value {
+function distanceBias(g: GraphWriter, { at, heads, edge, learned }: LayerOf): Value {
   const name = (part: number) => at(`attention.self.continuous_position_bias_mlp.${part}`);
-  const table = g.once(`swinv2 ${edge} ${learnt}`, () => distances(g, edge, learnt));
+  const table = g.once(`swinv2 ${edge} ${learned}`, () => distances(g, edge, learned));
   const wide = g.node('Relu', [linear(g, table, name(0), { from: 2, to: INNER })]);
   const found = linear(g, wide, name(2), { from: INNER, to: heads, bias: false });
   const biases = g.node('Mul', [g.node('Sigmoid', [found]), g.scalar(MOST)]);
@@ -117,9 +117,9 @@ function distanceBias(g: GraphWriter, { at, heads, edge, learnt }: LayerOf): Val
 }
 
 /** Distances of lines and columns, the far ones nearer together: float32 [distances, 2]. */
-function distances(g: GraphWriter, edge: number, learnt: number): Value {
+function distances(g: GraphWriter, edge: number, learned: number): Value {
   const { fround, log2, abs, sign } = Math;
-  const whole = (learnt > 0 ? learnt : edge) - 1;
+  const whole = (learned > 0 ? learned : edge) - 1;
   const count = 2 * edge - 1;
   const values = Array.from({ length: count }, (_, i) => {
     const far = whole === 0 ? 0 : fround(fround((i + 1 - edge) / whole) * FARTHEST);
@@ -152,8 +152,8 @@ function layersOf(g: GraphWriter, c: Config): Value {
     for (let i = 0; i < depth; i++) {
       const at = (name: string) => inStage(`blocks.${i}.${name}`);
       const shift = shifts && i % 2 === 1 ? g.ints([half]) : undefined;
-      const learnt = c.pretrained_window_sizes[stage]!;
-      x = layer(g, x, { c, at, grid, width, heads: c.num_heads[stage]!, edge, learnt, shift });
+      const learned = c.pretrained_window_sizes[stage]!;
+      x = layer(g, x, { c, at, grid, width, heads: c.num_heads[stage]!, edge, learned, shift });
     }
     if (stage === c.depths.length - 1) return;
     const four = fourTogether(g, x, grid, width);

@@ -46,7 +46,7 @@ function byFrame(g: GraphWriter, x: Value, c: Config): Value {
   return g.node('Reshape', [turned, g.ints([-1, places, width])]);
 }
 
-/** A learnt token, and all patches of all frames with their places and times: float32 [rows, 1 + places · frames, width]. */
+/** A learned token, and all patches of all frames with their places and times: float32 [rows, 1 + places · frames, width]. */
 function embedded(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `timesformer.embeddings.${name}`;
   const { places, frames, width } = countsOf(c);

@@ -30,17 +30,17 @@ export const VIT_NAMES: PreNormNames = {
   narrow: 'output.dense',
 };
 
-/** Patches behind learnt tokens, with a position for each of all: float32 [rows, tokens, width]. */
-export function vitEmbeddings(g: GraphWriter, c: VitConfig, base: string, learnt: readonly string[]): Value {
+/** Patches behind learned tokens, with a position for each of all: float32 [rows, tokens, width]. */
+export function vitEmbeddings(g: GraphWriter, c: VitConfig, base: string, learned: readonly string[]): Value {
   const at = (name: string) => `${base}embeddings.${name}`;
   const width = c.hidden_size;
   const pixels = pictureInput(g, c.num_channels, c.image_size);
   const { tokens } = patches(g, pixels, at('patch_embeddings.projection'), {
     ...{ channels: c.num_channels, width, patch: c.patch_size },
   });
-  const named = learnt.map((name) => g.weight(at(name), [1, 1, width]));
+  const named = learned.map((name) => g.weight(at(name), [1, 1, width]));
   const [lines, columns] = gridSize(c.image_size, c.patch_size);
-  const places = g.weight(at('position_embeddings'), [1, lines * columns + learnt.length, width]);
+  const places = g.weight(at('position_embeddings'), [1, lines * columns + learned.length, width]);
   return g.node('Add', [withTokens(g, tokens, named), places]);
 }
 

@@ -21,7 +21,7 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** Patches of a few frames each behind a learnt token, with a position for each of all. */
+/** Patches of a few frames each behind a learned token, with a position for each of all. */
 function embedded(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `vivit.embeddings.${name}`;
   const { hidden_size: width, tubelet_size: tubelet } = c;

@@ -4,7 +4,7 @@ import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import { type Edges, multipleAbove } from './sizes.js';
 
-/** MaskFormer and its kin: the shortest edge within the longest, then both up to multiples of `size_divisor`. */
+/** MaskFormer and its relatives: the shortest edge within the longest, then both up to multiples of `size_divisor`. */
 export function* maskFormerResize(
   picture: Picture,
   settings: ResizeSettings & { size_divisor: number },

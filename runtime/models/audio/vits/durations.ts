@@ -69,8 +69,8 @@ function flow(g: GraphWriter, latents: Value, known: Value, { at, c }: { at: str
     known,
   ]);
   const numbers = { from: width, to: 3 * bins - 1, kernel: [1] };
-  const learnt = convolution(g, separable(g, read, `${at}.conv_dds`, c), `${at}.conv_proj`, numbers);
-  const points = g.node('Transpose', [g.node('Squeeze', [learnt, g.ints([0])])], { perm: [1, 0] });
+  const learned = convolution(g, separable(g, read, `${at}.conv_dds`, c), `${at}.conv_proj`, numbers);
+  const points = g.node('Transpose', [g.node('Squeeze', [learned, g.ints([0])])], { perm: [1, 0] });
   const [widths, heights, slopes] = g.nodes('Split', [points, g.ints([bins, bins, bins - 1])], {
     ...{ outputs: 3, attributes: { axis: 1 } },
   }) as [Value, Value, Value];

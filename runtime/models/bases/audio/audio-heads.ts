@@ -6,7 +6,7 @@ export interface SoundLabels {
   width: number;
   projected: number;
   labels: number;
-  /** True where all states count, by learnt weights. */
+  /** True where all states count, by learned weights. */
   weighted: boolean;
   /** float32 [rows, steps, 1]: 0 for steps that don't count; all do if absent. */
   seen?: Value;
@@ -29,7 +29,7 @@ export function soundLabels(
 
 const total = (g: GraphWriter, x: Value): Value => g.node('ReduceSum', [x, g.ints([1])], { keepdims: 0 });
 
-/** All states, each by its share of the softmax of learnt weights. */
+/** All states, each by its share of the softmax of learned weights. */
 function weightedSum(g: GraphWriter, states: readonly Value[]): Value {
   const shares = g.node('Softmax', [g.weight('layer_weights', [states.length])], { axis: -1 });
   const column = g.node('Reshape', [shares, g.ints([-1, 1])]);

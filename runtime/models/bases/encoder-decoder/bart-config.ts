@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { labels, layers, size } from '../../config-fields.js';
 
-/** What configurations of BART and its kin have in common. */
+/** What configurations of BART and its relatives have in common. */
 export const bartConfig = {
   ...labels,
   ...{ vocab_size: size, d_model: size, max_position_embeddings: size.default(1024) },

@@ -8,7 +8,7 @@ const factor = z
   .min(1 / 64)
   .max(64);
 
-/** What configurations of DPT and its kin say about what comes behind the layers. */
+/** What configurations of DPT and its relatives say about what comes behind the layers. */
 export const neckConfig = {
   reassemble_factors: z
     .array(factor.refine((value) => value <= 1 || Number.isInteger(value), 'no whole number'))

@@ -50,7 +50,7 @@ export const deepLayers = ({ depth, deepstack_visual_indexes: named }: Vision3Co
   [...new Set(named)].filter((layer) => layer < depth).toSorted((a, b) => a - b);
 
 /**
- * `image_features` [features, width · (1 + deep layers)]: what Qwen2-VL's encoder gives, with places that are learnt, and behind it what deep
+ * `image_features` [features, width · (1 + deep layers)]: what Qwen2-VL's encoder gives, with places that are learned, and behind it what deep
  * layers give. Inputs are the same.
  */
 export function writeDeepEncoder(g: GraphWriter, c: Vision3Config): void {

@@ -80,8 +80,11 @@ export function dinov2Embeddings(
   if (!registers) return { tokens: placed, grid };
   const table = g.weight(at('register_tokens'), [1, registers, width]);
   const rows = g.node('Shape', [placed], { start: 0, end: 1 });
-  const learnt = g.node('Expand', [table, g.node('Concat', [rows, g.ints([registers, width])], { axis: 0 })]);
-  const parts = [tokensFrom(g, placed, 0, 1), learnt, tokensFrom(g, placed, 1)];
+  const learned = g.node('Expand', [
+    table,
+    g.node('Concat', [rows, g.ints([registers, width])], { axis: 0 }),
+  ]);
+  const parts = [tokensFrom(g, placed, 0, 1), learned, tokensFrom(g, placed, 1)];
   return { tokens: g.node('Concat', parts, { axis: 1 }), grid };
 }
 

@@ -13,7 +13,7 @@ const fields = {
   text_config: textConfig.nullish().transform((given) => given ?? textConfig.parse({})),
   num_queries: size.default(900),
   ...{ encoder_ffn_dim: size.default(2048), decoder_ffn_dim: size.default(2048) },
-  embedding_init_target: z.literal(true, 'queries that are not learnt are not known').default(true),
+  embedding_init_target: z.literal(true, 'queries that are not learned are not known').default(true),
   two_stage: z.literal(true, 'Python does not make one stage').default(true),
   query_dim: z.literal(4).default(4),
   positional_embedding_temperature: z.number().min(1).max(1e9).default(20),

@@ -36,7 +36,7 @@ export const rtDetrFields = {
   decoder_layers: layers.min(1).default(6),
   decoder_attention_heads: size.default(8),
   decoder_activation_function: z.string().default('relu'),
-  learn_initial_query: z.literal(false, 'learnt queries are not known').default(false),
+  learn_initial_query: z.literal(false, 'learned queries are not known').default(false),
 };
 
 const fields = z.object(rtDetrFields);

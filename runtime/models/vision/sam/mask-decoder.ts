@@ -16,7 +16,7 @@ export interface MaskModel {
   scores: { inner: number; depth: number; isShare: boolean };
   /** What a point of this label gets: float32 [1, 1, width]. */
   label(g: GraphWriter, label: number): Value;
-  /** Names of learnt tokens that stand before those of the masks, the one of the scores last. */
+  /** Names of learned tokens that stand before those of the masks, the one of the scores last. */
   before: readonly string[];
   /** What is known of the picture at four times and at twice the edge, of an eighth and a quarter of the width. */
   finer?: { first: Value; second: Value };

@@ -24,7 +24,7 @@ export interface TwoWay {
   feedForward(g: GraphWriter, x: Value, name: string): Value;
 }
 
-/** Turns of learnt waves at places between 0 and 1: float32 [..., 2] -> [..., 2 · waves]. */
+/** Turns of learned waves at places between 0 and 1: float32 [..., 2] -> [..., 2 · waves]. */
 export function waves(g: GraphWriter, places: Value, count: number): Value {
   const table = g.weight('shared_image_embedding.positional_embedding', [2, count]);
   const centred = g.node('Sub', [g.node('Mul', [places, g.scalar(2)]), g.scalar(1)]);

@@ -8,7 +8,7 @@ import { mapOf, resizedMap, together, withLineEnds } from './feature-map.js';
 import { clipToken, pictureToken } from './picture-token.js';
 import { pixelValues } from './pixel-values.js';
 
-/** LLaVA-NeXT: squares of a picture beside the whole one; lines of features end with one that the model has learnt. */
+/** LLaVA-NeXT: squares of a picture beside the whole one; lines of features end with one that the model has learned. */
 export const createLlavaNextFamily = (files: FamilyFiles): PictureFamily =>
   createAnyresFamily(files, { ...NEXT, mostSquares: () => Infinity, inCompany: false });
 

@@ -6,7 +6,7 @@ import { sizeOfAll } from './llava.js';
 import { pictureToken } from './picture-token.js';
 import { pixelValues } from './pixel-values.js';
 
-/** Where config.json does not say: learnt queries, and edges of pictures and patches. */
+/** Where config.json does not say: learned queries, and edges of pictures and patches. */
 const [QUERIES, EDGE, PATCH] = [32, 224, 14];
 
 /** Blip2Processor's prompt: a picture, even before the start token, and a text. */
@@ -20,7 +20,7 @@ const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user'
 {%- for block in messages[0]['content'] -%}{%- if block['type'] == 'text' -%}{{- block['text'] -}}{%- endif -%}{%- endfor -%}`;
 
 /**
- * BLIP-2: as many features of each picture as there are learnt queries.
+ * BLIP-2: as many features of each picture as there are learned queries.
  * @throws RunError not_ready where the processor's files have other numbers than the network: Python fails at each picture
  */
 export function createBlip2Family(files: FamilyFiles): PictureFamily {

@@ -46,7 +46,7 @@ export interface MediumFamily {
   readonly shared?: string;
   /** The token at whose places features stand. */
   readonly tokenId: number;
-  /** Others of that kind, for media that have learnt vectors between their features. */
+  /** Others of that kind, for media that have learned vectors between their features. */
   readonly otherIds?: readonly number[];
   /** Most patches of one run. */
   readonly mostPatches: number;

@@ -34,7 +34,7 @@ function partsOf({ rows, columns }: Canvas): (string | number)[] {
 }
 
 /**
- * Ovis 2: a picture and its tiles, with learnt vectors around and between them.
+ * Ovis 2: a picture and its tiles, with learned vectors around and between them.
  * @throws RunError not_ready for files whose tokens or numbers don't fit together: Python fails at each picture, or answers without it
  */
 export function createOvis2Family(files: FamilyFiles): PictureFamily {

@@ -12,21 +12,21 @@ export interface Embedded {
   width: number;
   /** Patches of a column and of a line. */
   grid: Edges;
-  /** How many learnt tokens stand before the patches. */
-  learnt: number;
+  /** How many learned tokens stand before the patches. */
+  learned: number;
 }
 
-const learntShapes = (g: GraphWriter) =>
+const learnedShapes = (g: GraphWriter) =>
   ['cls_token', 'reg_token']
     .filter((name) => g.weights.has(name))
     .map((name) => ({ name, shape: shapeOf(g, name, 3) }));
 
 /** How many tokens timm's vision transformers put before the patches. */
-export const learntCount = (g: GraphWriter): number =>
-  learntShapes(g).reduce((sum, { shape }) => sum + shape[1], 0);
+export const learnedCount = (g: GraphWriter): number =>
+  learnedShapes(g).reduce((sum, { shape }) => sum + shape[1], 0);
 
 /**
- * Patches of pictures of the size that config.json names, behind learnt tokens. Positions are those of all tokens or of patches only,
+ * Patches of pictures of the size that config.json names, behind learned tokens. Positions are those of all tokens or of patches only,
  * as many as there are.
  * @throws GraphError where there are others
  */
@@ -37,17 +37,17 @@ export function embedded(g: GraphWriter, c: TimmConfig): Embedded {
   // Towers with a norm before their layers have no other bias.
   const size = { channels, width, patch: [patch, patch] as const, bias: !g.weights.has('norm_pre.weight') };
   const { tokens } = patches(g, pictureInput(g, channels, edges), 'patch_embed.proj', size);
-  const tables = learntShapes(g);
-  const learnt = learntCount(g);
+  const tables = learnedShapes(g);
+  const learned = learnedCount(g);
   const named = tables.map(({ name, shape: [, count] }) => g.weight(name, [1, count, width]));
   const placed = (x: Value) => g.node('Add', [x, g.weight('pos_embed', [1, places, width])]);
-  const joined = (x: Value) => (learnt === 0 ? x : withTokens(g, x, named));
-  const found = { width, grid, learnt };
+  const joined = (x: Value) => (learned === 0 ? x : withTokens(g, x, named));
+  const found = { width, grid, learned };
   if (!g.weights.has('pos_embed')) return { ...found, x: joined(tokens) };
   const [, places] = shapeOf(g, 'pos_embed', 3);
   const cells = grid[0] * grid[1];
   if (places === cells) return { ...found, x: joined(placed(tokens)) };
-  if (places === cells + learnt) return { ...found, x: placed(joined(tokens)) };
+  if (places === cells + learned) return { ...found, x: placed(joined(tokens)) };
   const given = edges.join(' x ');
   throw new GraphError(
     `pos_embed has ${places} places, but pictures of ${given}, as config.json has it, have ${cells} patches`,
@@ -61,6 +61,6 @@ export function pooledTokens(
   { isMean, epsilon }: { isMean: boolean; epsilon: number },
 ): Value {
   const [width] = g.weights.shapeOf('fc_norm.weight') ?? [];
-  const pooled = isMean ? meanToken(g, tokensFrom(g, x, learntCount(g))) : firstToken(g, x);
+  const pooled = isMean ? meanToken(g, tokensFrom(g, x, learnedCount(g))) : firstToken(g, x);
   return width === undefined ? pooled : layerNorm(g, pooled, 'fc_norm', { width, epsilon });
 }
