@@ -57,7 +57,6 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   zoedepth: { readers: { processor: 'ZoeDepth' } },
   perceiver: { readers: { processor: 'Perceiver' } },
   textnet: { readers: { processor: 'TextNet' } },
-  'blip-2': { readers: { processor: 'Blip' } },
   instructblip: { readers: { processor: 'Blip' } },
   'donut-swin': { readers: { processor: 'Donut' } },
   'maskformer-swin': { readers: { processor: 'MaskFormer' } },

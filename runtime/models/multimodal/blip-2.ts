@@ -48,7 +48,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 /** OPT that reads what learned queries have found in a picture. modeling_blip_2.py */
 export const blip2 = defineFamily({
   modelTypes: ['blip-2'],
-  readers: { prompts: { image: 'blip-2' }, positions: 'learned' },
+  readers: { processor: 'Blip', prompts: { image: 'blip-2' }, positions: 'learned' },
   memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   limits: [
