@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { blocksOf, matrixSize, type Part, type Recipe } from '../../runtime/models/writer/storage.js';
+import { blocksOf, matrixSize, type Part } from '../../runtime/models/writer/packed-layout.js';
+import type { Recipe } from '../../runtime/models/writer/storage.js';
 import { floatsOf, packNarrowRows, packRows, readPart } from '../../runtime/weights/index.js';
 import { writeBlocks } from './write-blocks.js';
 import { undoChange } from './undo-change.js';

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import type { Packing, Part } from '../../runtime/models/writer/storage.js';
+import type { Packing, Part } from '../../runtime/models/writer/packed-layout.js';
 import {
   aligned,
   floatsOf,

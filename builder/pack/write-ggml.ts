@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeBlocks, floatsOfBlocks, packIntegers } from '../../runtime/gguf/index.js';
-import type { Part } from '../../runtime/models/writer/storage.js';
+import type { Part } from '../../runtime/models/writer/packed-layout.js';
 import { type GgmlBlocks, numbersIn, readPart } from '../../runtime/weights/index.js';
 import { undoChange } from './undo-change.js';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { printable } from '../../runtime/core/printable.js';
-import { partOf } from '../../runtime/models/writer/storage.js';
+import { partOf } from '../../runtime/models/writer/packed-layout.js';
 import {
   FLOATS_OF_A_SCALE,
   type QuantizedBlocks,

@@ -1,5 +1,5 @@
 import { float } from '../writer/attributes.js';
-import { blocksOf } from '../writer/storage.js';
+import { blocksOf } from '../writer/packed-layout.js';
 import { type GraphWriter, MICROSOFT, type PackedMatrix, type Value } from '../writer/graph-writer.js';
 
 /** Sizes of a linear layer: what comes in, and what goes out. */

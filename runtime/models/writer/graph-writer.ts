@@ -4,7 +4,8 @@ import { attributeField, type Attributes } from './attributes.js';
 import { createBudget, type GraphBudget } from './budget.js';
 import { createConstants, type Constants } from './constants.js';
 import { createInnerGraphs, type InnerGraphs } from './inner-graphs.js';
-import { blocksOf, type MatrixUse, type Packing, type Storage } from './storage.js';
+import { blocksOf, type Packing } from './packed-layout.js';
+import type { MatrixUse, Storage } from './storage.js';
 import { createStoredWeights } from './stored-weights.js';
 import {
   ELEMENTS,
