@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type { Docker } from '../docker/docker.js';
-import { members } from '../archive/members.js';
+import { readBytes } from '../docker/read-file.js';
 import { BuilderError } from '../exit.js';
 import type { Platform } from './platform.js';
 import { type ContextEntry, tarStream } from './tar.js';
@@ -35,8 +33,8 @@ export async function crossCompiledFfmpeg(
   const options = { references: [reference], ...(buildArgs === undefined ? {} : { buildArgs }) };
   await docker.buildImage(context, options, onLine);
   try {
-    const archive = await docker.readImage({ reference, path: ARCHIVE }, (tar) => onlyFile(tar, reference));
-    if (archive) return archive;
+    const archive = await readBytes(docker, { reference, path: ARCHIVE });
+    if (archive?.length) return archive;
   } finally {
     await docker.removeImage(reference);
   }
@@ -44,14 +42,6 @@ export async function crossCompiledFfmpeg(
     'failure',
     `the compiled ffmpeg for ${compilation.platform} was not found in its image; build again`,
   );
-}
-
-async function onlyFile(tar: Readable, reference: string): Promise<Buffer | undefined> {
-  let content: Buffer | undefined;
-  for await (const member of members(tar, reference)) {
-    if (member.type === 'file') content = await buffer(member.content);
-  }
-  return content;
 }
 
 /** Of two stages, so that the image that is read holds no compiler. */

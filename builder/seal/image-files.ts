@@ -3,12 +3,12 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { text } from 'node:stream/consumers';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { downloadDir } from '../../runtime/store/paths.js';
 import { parseSpec } from '../../runtime/store/spec-file.js';
 import { members } from '../archive/members.js';
 import type { Docker } from '../docker/docker.js';
+import { type ImagePath, readBytes } from '../docker/read-file.js';
 import { BuilderError } from '../exit.js';
 
 /** Paths of model.json in model images; the second was used by version 0.1.0. */
@@ -26,18 +26,10 @@ export async function specOfImage(docker: Docker, reference: string): Promise<Mo
   throw new BuilderError('refused', `${reference} holds no model.json: it is no image that builder has made`);
 }
 
-/** Text of a file of an image; undefined if it does not exist. */
-export async function readText(
-  docker: Docker,
-  at: { reference: string; path: string },
-): Promise<string | undefined> {
-  return docker.readImage(at, async (stream) => {
-    let content = '';
-    for await (const member of members(stream, at.reference)) {
-      if (member.type === 'file') content = await text(member.content);
-    }
-    return content;
-  });
+/** Text of a file of an image; empty for a link, undefined if it does not exist. */
+export async function readText(docker: Docker, at: ImagePath): Promise<string | undefined> {
+  const bytes = await readBytes(docker, at);
+  return bytes && new TextDecoder().decode(bytes);
 }
 
 /**

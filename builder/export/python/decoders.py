@@ -90,6 +90,8 @@ def cache_shapes(cache, auto):
 
 def decoder_probes(job, model):
     """Tokens behind nothing, and behind a cache of others. Rows are padded on the left where they take several tokens."""
+    from transformers.cache_utils import DynamicCache
+
     single = steps_singly(job, model)
     found = {}
     for number, sizes in enumerate(job["probes"]):
@@ -100,7 +102,7 @@ def decoder_probes(job, model):
         mask = {} if single else {"attention_mask": real}
         before = {name: value[:, :max(1, past)] for name, value in {**rows_from(feeds, real, 0), **mask}.items()}
         cache = cache_of(run(model, before))
-        whole = cache_of(run(model, {**before, **whole_cache(cache)}))
+        whole = cache_of(run(model, {**before, "cache": DynamicCache()})) if slides(cache) else cache
         kept = {name: cut(name, leaf, past) for name, leaf in cache_leaves(whole).items()}
         last = {**rows_from(feeds, real, past), **mask}
         answer = run(model, {**last, **({"cache": cache} if past else {})})
@@ -113,12 +115,12 @@ def decoder_probes(job, model):
     return found
 
 
-def whole_cache(cache):
-    """An empty cache that keeps all tokens, as graphs with windows do; where this one keeps a window alone."""
-    from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+def slides(cache):
+    """Whether layers keep a window alone, where a graph keeps all tokens."""
+    from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
     kinds = {type(layer) for layer in getattr(cache, "layers", [])}
-    return {"cache": DynamicCache()} if DynamicSlidingWindowLayer in kinds <= {DynamicLayer, DynamicSlidingWindowLayer} else {}
+    return DynamicSlidingWindowLayer in kinds <= {DynamicLayer, DynamicSlidingWindowLayer}
 
 
 def states_of(cache):

@@ -30,9 +30,12 @@ const patchFamily = (files: FamilyFiles, processor: PatchProcessor): PictureFami
   positions: ropePositions,
 });
 
-/** Models whose features stand where their tokens do, on one axis. */
-export const createFlatPatchFamily = (files: FamilyFiles): PictureFamily => ({
-  ...flatFamily(files, createPatchProcessor(files.processing)),
+/** Models whose features stand where their tokens do, on one axis; texts that hold the token of videos are refused. */
+export const createFlatPatchFamily = (
+  files: FamilyFiles,
+  processor = createPatchProcessor(files.processing),
+): PictureFamily => ({
+  ...flatFamily(files, processor),
   foreign: [clipToken(files, CLIP).placeholder],
 });
 
@@ -51,7 +54,7 @@ export function createVideoLlama3Family(files: FamilyFiles): PictureFamily {
       'preprocessor_config.json: temporal_patch_size and merge_size other than 1 are not known',
     );
   const own = { image_mean: HALF, image_std: HALF, ...given, temporal_patch_size: 1, merge_size: 1 };
-  return { ...flatFamily(files, createPatchProcessor(own)), foreign: [clipToken(files, CLIP).placeholder] };
+  return createFlatPatchFamily(files, createPatchProcessor(own));
 }
 
 const HALF = [0.5, 0.5, 0.5];
