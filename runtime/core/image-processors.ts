@@ -23,6 +23,7 @@ export const IMAGE_PROCESSORS = [
     'CLIP',
     'Bit',
     'ChineseCLIP',
+    'VideoLlava',
     'ViTHybrid',
     'MobileNetV1',
     'MobileNetV2',

@@ -117,6 +117,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['image-text-to-text/cohere2-vision', 'media-chat'],
   ['image-text-to-text/vipllava', 'media-chat'],
   ['image-text-to-text/llava-next-video', 'media-chat'],
+  ['image-text-to-text/video-llava', 'media-chat'],
   ['image-text-to-text/got-ocr2', 'media-chat'],
   ['image-text-to-text/glmga', 'media-chat'],
   ['image-text-to-text/blip-2', 'media-chat'],

@@ -30,6 +30,7 @@ import { qwen2Audio } from './qwen2-audio.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
 import { qwen3Vl, qwen3VlMoe } from './qwen3-vl/family.js';
 import { videoLlama3 } from './video-llama-3.js';
+import { videoLlava } from './video-llava.js';
 import { vipllava } from './vipllava.js';
 import { voxtral } from './voxtral.js';
 
@@ -59,7 +60,7 @@ export const MEDIA: readonly AnyFamily[] = [
   qwen35MoePictures,
   ayaVision,
   cohere2Vision,
-  vipllava,
+  ...[vipllava, videoLlava],
   lfm2Vl,
   florence2,
   voxtral,

@@ -116,6 +116,7 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
   CLIP: clip,
   Bit: clip,
   ChineseCLIP: clip,
+  VideoLlava: clip,
   ViTHybrid: clip,
   MobileNetV1: mobilenet,
   MobileNetV2: mobilenet,

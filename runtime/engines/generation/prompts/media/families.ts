@@ -42,6 +42,7 @@ import { createQwen25VlClips, createQwen2VlClips } from './qwen2-vl-clips.js';
 import { createQwen3VlClips } from './qwen3-vl-clips.js';
 import { createSmolVlmClips } from './smolvlm-clips.js';
 import { createUltravoxFamily } from './ultravox.js';
+import { createVideoLlavaFamily } from './video-llava.js';
 import { createVoxtralFamily } from './voxtral.js';
 
 /** Names in model.json to how media become part of a prompt, by kind; families of models say theirs (runtime/models/). */
@@ -58,6 +59,7 @@ export const PROMPTS: {
     llava: createLlavaFamily,
     'llava-siglip': createLlavaSiglipFamily,
     pixtral: createPixtralFamily,
+    'video-llava': createVideoLlavaFamily,
     'llava-next': createLlavaNextFamily,
     'llava-next-video': createLlavaNextVideoFamily,
     'llava-onevision': createLlavaOnevisionFamily,
