@@ -48,7 +48,7 @@ export default defineTask({
       head: 'media-chat',
       graphs: ['embed_tokens', 'vision_encoder', 'encoder_model', 'decoder_model_merged'],
       otherGraphs: [['embed_tokens', 'vision_encoder', 'decoder_model_merged']],
-      files: [...GENERATION_FILES, ...PROCESSOR_FILES],
+      files: [...GENERATION_FILES, ...PROCESSOR_FILES, 'qformer_tokenizer/*'],
       tools: ({ tools }) => tools,
       run: converse,
     },

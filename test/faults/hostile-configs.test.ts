@@ -121,6 +121,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['image-text-to-text/got-ocr2', 'media-chat'],
   ['image-text-to-text/glmga', 'media-chat'],
   ['image-text-to-text/blip-2', 'media-chat'],
+  ['image-text-to-text/instructblip', 'media-chat'],
   ['image-text-to-text/qianfan-ocr', 'media-chat'],
   ['image-text-to-text/exaone4-5', 'media-chat'],
   ['image-text-to-text/hyperclovax-vision', 'media-chat'],

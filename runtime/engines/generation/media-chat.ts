@@ -7,11 +7,9 @@ import {
   loadProcessorTemplate,
 } from '../chat-templates/chat-template.js';
 import { openPromptEncoder } from '../long-texts/thread-aside.js';
-import { readProcessorConfig } from '../processors/image/processor-config.js';
-import { type Json, readOptionalJson } from '../repository/model-folder.js';
+import { readOptionalJson } from '../repository/model-folder.js';
 import { readersIn } from '../repository/named-readers.js';
 import { readModelConfig } from '../repository/model-config.js';
-import { readExtractorConfig } from '../sounds/sound-input.js';
 import { tokenText } from '../tokenizers/tokenizer-json.js';
 import { loadTokenizer, type TextTokenizer } from '../tokenizers/tokenizer.js';
 import { openDecoder } from './decoding/open-decoder.js';
@@ -19,8 +17,9 @@ import type { Prompt } from './decoding/prompt.js';
 import { loadFlorenceChat } from './florence-chat.js';
 import { checkPrompt, generateFromPrompt, type PromptModel } from './generate-from-prompt.js';
 import { createGrammars } from './grammar/grammars.js';
-import { asTemplateReads, type GivenMedium, mediaOf } from './prompts/media/conversation.js';
-import { createMediaFamilies, type MediaFamilies, type MediumKind } from './prompts/media/families.js';
+import { asTemplateReads, type GivenMedium, mediaOf, textsOf } from './prompts/media/conversation.js';
+import type { MediaFamilies, MediumKind } from './prompts/media/families.js';
+import { readFamilies } from './prompts/media/read-families.js';
 import type { MediumWork } from './prompts/media/medium-encoder.js';
 import { type MediaEncoders, openMediaEncoders } from './prompts/media/media-encoders.js';
 import {
@@ -30,6 +29,7 @@ import {
   mediaPrompt,
 } from './prompts/media/media-prompt.js';
 import { contextLimitOf } from './settings/answer-length.js';
+import { refuseInputPenalties, withoutInputPenalties } from './settings/input-penalties.js';
 import { withStartToken } from './settings/start-token.js';
 import type { AskedChat } from './answers/asked-chat.js';
 import { createChatAnswers } from './answers/chat-answers.js';
@@ -41,20 +41,24 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   if (readersIn(request).prompts?.image === 'florence2') return loadFlorenceChat(request, config);
   const tokenizer = await loadTokenizer(dir);
   const families = await readFamilies(request, config, tokenizer);
-  const template =
-    (await loadProcessorTemplate(dir, tokenizer.config, families.audio?.template)) ??
-    familyTemplate(families.image?.template, tokenizer);
+  const own = await loadProcessorTemplate(dir, tokenizer.config, families.audio?.template);
+  if (own && families.image?.asks)
+    throw new RunError(
+      'not_ready',
+      'this model reads texts as they are, and its repository has a chat template',
+    );
+  const template = own ?? familyTemplate(families.image?.template, tokenizer);
   if (!template) throw new RunError('not_ready', 'the model has no chat template');
   // One after the other: what media need is set aside before the decoder divides the rest.
   const { encoders, rest } = await openMediaEncoders(request, families);
   const decoder = await openDecoder(rest, config);
-  const generation = await readOptionalJson(dir, 'generation_config.json');
+  const repository = (await readOptionalJson(dir, 'generation_config.json')) ?? config;
   const model: PromptModel = {
     ...{
       decoder,
       tokenizer,
       grammars: createGrammars(tokenizer, request.memory),
-      repository: generation ?? config,
+      repository: families.image?.fromVectors ? withoutInputPenalties(repository) : repository,
     },
     ...contextLimitOf(config, decoder, readersIn(request).positions),
   };
@@ -66,10 +70,12 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
     tools: answers.support,
     async *chat(messages, variables, { num_frames, fps, ...options }, signal) {
       const asked = answers.ask({ messages, variables, options });
+      if (families.image?.fromVectors) refuseInputPenalties(asked.options);
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
       const all = mediaOf(asked.messages);
       const pictures = all.filter(({ kind }) => kind === 'image').length;
-      const work = { sampling: { num_frames, fps }, pictures, signal };
+      const question = textsOf(asked.messages);
+      const work = { sampling: { num_frames, fps }, pictures, question, signal };
       const given = await measured(encoders, all, work, (count) => decoder.checkPrompt(count));
       const { text, specialTokens, media } = write(asked, { variables: asked.variables, continues }, given);
       const ids = await encode(text, { specialTokens }, signal);
@@ -92,29 +98,6 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
       return yield* generateFromPrompt(model, { prompt, options, cleanUp, signal });
     },
   };
-}
-
-/** What the task is about decides which kinds there must be. */
-const MAIN: Readonly<Record<string, MediumKind>> = {
-  'audio-text-to-text': 'audio',
-  'video-text-to-text': 'video',
-};
-
-async function readFamilies(
-  request: LoadRequest,
-  config: Json,
-  tokenizer: TextTokenizer,
-): Promise<MediaFamilies> {
-  const { dir, spec } = request;
-  const main = MAIN[spec.task] ?? 'image';
-  const processing = main === 'audio' ? readExtractorConfig(dir) : readProcessorConfig(request, config);
-  const [processor, video] = await Promise.all([
-    readOptionalJson(dir, 'processor_config.json'),
-    readOptionalJson(dir, 'video_preprocessor_config.json'),
-  ]);
-  const own = await processing;
-  const files = { config, processing: own, processor: processor ?? {}, video: video ?? own, tokenizer };
-  return createMediaFamilies(files, readersIn(request).prompts ?? {}, main);
 }
 
 interface MeasuredMedium extends ChatMedium, GivenMedium {

@@ -15,7 +15,8 @@ const TEXT = {
   num_attention_heads: 12,
 };
 
-const config = z.object({
+/** Fields of BLIP-2 and of what came after it. */
+export const blip2Config = {
   text_config: wholeLanguageModel('opt', TEXT),
   vision_config: blipPictures
     .extend({
@@ -29,16 +30,23 @@ const config = z.object({
     .prefault({}),
   qformer_config: queryFormer.prefault({}),
   num_query_tokens: size.default(32),
-});
+};
+
+const config = z.object(blip2Config);
 type Config = z.output<typeof config>;
+
+/** @throws GraphError for a language model whose tokens have vectors of another width than its layers */
+export function checkWidths({ vectorWidth }: Config['text_config']): void {
+  if (vectorWidth !== undefined)
+    throw new GraphError('config.json: word_embed_proj_dim of text_config is not its hidden_size');
+}
 
 function writeEncoder(g: GraphWriter, c: Config): void {
   const { vision_config: tower, qformer_config: former, text_config: text } = c;
   const seen = blipStates(g, tower);
   const queries = { name: 'query_tokens', count: c.num_query_tokens, seen, width: tower.hidden_size };
   const { width } = text;
-  if (text.vectorWidth !== undefined)
-    throw new GraphError('config.json: word_embed_proj_dim of text_config is not its hidden_size');
+  checkWidths(text);
   const features = linear(g, queried(g, former, queries), 'language_projection', {
     ...{ from: former.hidden_size, to: width },
   });

@@ -13,6 +13,7 @@ import { gotOcr2 } from './got-ocr2.js';
 import { hyperclovaxVision } from './hyperclovax-vision-v2.js';
 import { idefics2 } from './idefics2.js';
 import { idefics3 } from './idefics3.js';
+import { instructblip } from './instructblip.js';
 import { internvl } from './internvl.js';
 import { lfm2Vl } from './lfm2-vl.js';
 import { llama4Media } from './llama4.js';
@@ -51,7 +52,7 @@ export const MEDIA: readonly AnyFamily[] = [
   internvl,
   gotOcr2,
   deepseekVl,
-  ...[blip2, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3, ovis2],
+  ...[blip2, instructblip, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3, ovis2],
   mistral3,
   lightonOcr,
   paddleocrVl,

@@ -43,7 +43,8 @@ export function createBlip2Family(files: FamilyFiles): PictureFamily {
   const patches = Math.floor(height / patch[0]) * Math.floor(width / patch[1]) + 1;
   const layout = { count, patches };
   return {
-    ...{ ...token, mostPatches: patches, template: TEMPLATE.replace('<image>', token.placeholder) },
+    ...{ ...token, mostPatches: patches, fromVectors: true },
+    template: TEMPLATE.replace('<image>', token.placeholder),
     layout: () => layout,
     prepare(picture) {
       const { values, ...edges } = processor.process(picture);

@@ -16,6 +16,16 @@ export function mediaOf(messages: readonly MediaMessage[]): GivenMedium[] {
   );
 }
 
+/** What the texts of a conversation say, one after the other. */
+export const textsOf = (messages: readonly MediaMessage[]): string =>
+  messages
+    .flatMap(({ content }) =>
+      Array.isArray(content)
+        ? content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+        : [content ?? ''],
+    )
+    .join('');
+
 /**
  * Templates of such models loop over blocks; most of them take plain texts, too. One that knows nothing of sounds gets their
  * placeholder as a text.

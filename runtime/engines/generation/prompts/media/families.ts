@@ -20,6 +20,7 @@ import { createGotOcr2Family } from './got-ocr2.js';
 import { createIdefics2Family } from './idefics2.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
 import { createInternVlClips, createInternVlFamily, createQianfanOcrFamily } from './internvl.js';
+import { createInstructBlipFamily } from './instructblip.js';
 import { createLfm2VlFamily } from './lfm2-vl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlama4Family } from './llama4.js';
@@ -80,6 +81,7 @@ export const PROMPTS: {
     'got-ocr2': createGotOcr2Family,
     'deepseek-vl': createDeepseekVlFamily,
     'blip-2': createBlip2Family,
+    instructblip: createInstructBlipFamily,
     'lfm2-vl': createLfm2VlFamily,
     ovis2: createOvis2Family,
   },

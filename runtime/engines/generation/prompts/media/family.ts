@@ -66,13 +66,17 @@ export interface PictureFamily extends MediumFamily {
   readonly template?: string;
   /** True where pictures are read otherwise when there are several in a conversation. */
   readonly inCompany?: boolean;
+  /** True where Python generates from vectors alone, without the tokens of the prompt. */
+  readonly fromVectors?: boolean;
+  /** True where the encoder reads the texts of the conversation, too. */
+  readonly asks?: boolean;
   /**
    * @param several the picture is one of several, for a family that reads those otherwise
    * @throws RunError 422 a picture that Python's processor fails on
    */
   layout(size: Edges, several?: boolean): MediumLayout;
   /** Runs of the vision encoder, whose features follow one another. @throws RunError as `layout` */
-  prepare(picture: Picture, several?: boolean): EncoderRun[];
+  prepare(picture: Picture, several?: boolean, question?: string): EncoderRun[];
   /** The features of all runs [count, width] as the prompt has them; absent where they stay as they are. */
   arrange?(features: TensorLike, size: Edges, several?: boolean): TensorLike;
 }
@@ -118,6 +122,8 @@ export interface FamilyFiles {
   /** processor_config.json, {} where there is none. */
   processor: Json;
   tokenizer: TextTokenizer;
+  /** Of the encoder's texts (qformer_tokenizer), for families whose encoder reads them. */
+  questions?: TextTokenizer | undefined;
 }
 
 export interface ClipFiles extends FamilyFiles {

@@ -8,6 +8,8 @@ export interface MediumWork {
   sampling: FrameSampling;
   /** How many pictures the conversation has. */
   pictures: number;
+  /** The texts of the conversation, for encoders that read them, too. */
+  question?: string;
   signal: AbortSignal;
 }
 

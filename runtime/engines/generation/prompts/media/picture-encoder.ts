@@ -35,13 +35,14 @@ export function createPictureEncoder(
       memory.check(layout.patches, 'picture');
       return layout;
     },
-    async encode(bytes, { signal, pictures: count }) {
+    async encode(bytes, { signal, pictures: count, question }) {
       const several = family.inCompany === true && count > 1;
-      const key = await keyOf(bytes, several);
+      const asked = family.asks === true ? question : undefined;
+      const key = await keyOf(bytes, several, asked);
       const known = kept.get(key);
       if (known) return known;
       const read = (picture: Picture) => ({
-        ...{ layout: family.layout(picture, several), runs: family.prepare(picture, several) },
+        ...{ layout: family.layout(picture, several), runs: family.prepare(picture, several, asked) },
         size: { width: picture.width, height: picture.height },
       });
       const { layout, runs, size } = await pictures.read(bytes, read, signal);
