@@ -1,6 +1,6 @@
 /**
- * Steps a second of pictures that are made, beside runs of the network alone: node bench/diffusion.mjs [--rounds N] [--seconds N].
- * Steps are timed by their events, so that reading the prompt and decoding the picture don't count. Needs BENCH_PYTHON for its
+ * Steps a second of images that are made, beside runs of the network alone: node bench/diffusion.mjs [--rounds N] [--seconds N].
+ * Steps are timed by their events, so that reading the prompt and decoding the image don't count. Needs BENCH_PYTHON for its
  * model, once.
  */
 import { availableParallelism } from 'node:os';
@@ -36,8 +36,8 @@ const request = (steps) => ({
   }),
 });
 
-/** Steps a second between the first event and the last step of one picture. */
-async function pictureRate({ url, pid }, steps) {
+/** Steps a second between the first event and the last step of one image. */
+async function imageRate({ url, pid }, steps) {
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
   const { path, body } = request(steps);
   const response = await fetch(url + path, { method: 'POST', headers, body });
@@ -75,7 +75,7 @@ try {
   const steps = Math.min(1000, Math.max(5, Math.round(trial.rate * options.seconds)));
   for (let round = 0; round < options.rounds; round++) {
     const both = [
-      async () => ({ contestant: 'slipway', ...(await pictureRate(running, steps)) }),
+      async () => ({ contestant: 'slipway', ...(await imageRate(running, steps)) }),
       async () => ({
         contestant: raw.name,
         ...(await raw.measure(bare, { kind: 'guided' }, options.seconds)),

@@ -1,6 +1,6 @@
 /**
  * What one hostile caller costs everybody else: node bench/hostile.mjs [--seconds N] [--clients N] [--image PATH] [--gateway PATH].
- * Sends the worst bodies that the limits allow, several at a time, to a container of texts, one of pictures, and a
+ * Sends the worst bodies that the limits allow, several at a time, to a container of texts, one of images, and a
  * gateway; asks each for signs of life meanwhile. Prints how long those took, and the peak of memory.
  */
 import { fork } from 'node:child_process';

@@ -1,4 +1,4 @@
-"""Makes networks of real size for sounds and for pictures out of noise, as picture-networks.py: python media-networks.py FOLDER [NAME...]
+"""Makes networks of real size for sounds and for pictures out of noise, as image-networks.py: python media-networks.py FOLDER [NAME...]
 
 Tokenizers are those of the reference models. Run from the repository root. Needs transformers, diffusers and torch.
 """

@@ -1,7 +1,7 @@
 """Makes networks of real size with random weights that find objects and their masks by queries, and small classifiers of mixed layers:
 python query-networks.py FOLDER [NAME...]
 
-As picture-networks.py otherwise. Needs transformers and torch.
+As image-networks.py otherwise. Needs transformers and torch.
 """
 
 import sys

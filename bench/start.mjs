@@ -22,7 +22,7 @@ const text = { text: TEXT };
 const MODELS = {
   encoder: { script: 'bench_encoder.py', task: 'feature-extraction', weights: ['onnx', 'own'], body: text },
   classifier: { script: 'bench_classifier.py', task: 'text-classification', weights: ['onnx'], body: text },
-  pictures: {
+  images: {
     script: 'bench_vit.py',
     task: 'image-classification',
     weights: ['onnx'],

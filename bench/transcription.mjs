@@ -1,6 +1,6 @@
 /**
- * Seconds of sound written down in a second beside transformers.js, on a model of whisper-tiny.en's size that writes 32 tokens
- * for each sound of thirty seconds: node bench/transcription.mjs --help. Needs BENCH_PYTHON for its model, once;
+ * Seconds of audio written down in a second beside transformers.js, on a model of whisper-tiny.en's size that writes 32 tokens
+ * for each audio clip of thirty seconds: node bench/transcription.mjs --help. Needs BENCH_PYTHON for its model, once;
  * docs/benchmarks.md says what the columns mean.
  */
 import { benchModel } from './lib.mjs';
@@ -8,7 +8,7 @@ import { loadCeiling } from './lib/ceiling.mjs';
 import { naive, slipway } from './lib/encoders.mjs';
 import { chooseContestants, readOptions } from './lib/options.mjs';
 import { report, rowsOf, runRounds } from './lib/rounds.mjs';
-import { soundsOf } from './lib/sounds.mjs';
+import { audiosOf } from './lib/audio.mjs';
 
 const TASK = 'automatic-speech-recognition';
 const GRAPHS = {
@@ -40,7 +40,7 @@ const contestants = chooseContestants(
 const ceiling = await loadCeiling();
 const measured = await runRounds({
   ...{ contestants, cells: options.cells, rounds: options.rounds, seconds: options.seconds },
-  workload: ({ kind }) => ({ requestsOf: (each) => soundsOf(Number(kind)).map(each.request) }),
+  workload: ({ kind }) => ({ requestsOf: (each) => audiosOf(Number(kind)).map(each.request) }),
 });
 const withAudio = measured.map((row) => ({ ...row, audio: row.rate * Number(row.cell.split('@')[0]) }));
 report('transcription', {

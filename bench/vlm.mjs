@@ -1,6 +1,6 @@
 /**
- * Streamed answers about pictures beside transformers.js, on a model of SmolVLM-256M's size: node bench/vlm.mjs --help.
- * `new` pictures are seen for the first time, `again` is one picture whose features are kept. docs/benchmarks.md says
+ * Streamed answers about images beside transformers.js, on a model of SmolVLM-256M's size: node bench/vlm.mjs --help.
+ * `new` images are seen for the first time, `again` is one image whose features are kept. docs/benchmarks.md says
  * what the columns mean.
  */
 import { benchModel, startServer } from './lib.mjs';
@@ -23,7 +23,7 @@ const COLUMNS = [
 ];
 const TASK = 'image-text-to-text';
 const TEXT = 'What is in the picture?';
-/** Pictures of the size that the model looks at: libraries resize in different ways. */
+/** Images of the size that the model looks at: libraries resize in different ways. */
 const SIZE = '512x512';
 /** Requests of a window: more than any answers. */
 const REQUESTS = 128;
@@ -81,13 +81,13 @@ function graphs() {
 
 let made = 0;
 
-/** The same picture as another file: decoders don't read behind its end. */
+/** The same image as another file: decoders don't read behind its end. */
 function unseen(base64) {
   const tail = Buffer.from(String(++made));
   return Buffer.concat([Buffer.from(base64, 'base64'), tail]).toString('base64');
 }
 
-const pictures = {
+const images = {
   new: () => Array.from({ length: REQUESTS }, (_, i) => unseen(photos[i % photos.length])),
   again: () => photos.slice(0, 1),
 };
@@ -103,13 +103,13 @@ const alone = options.memory
   ? await runAlone({
       contestants,
       request: ({ request }) => request(photos[0]),
-      underLoad: ({ request }) => ({ ...job, connections: 4, requests: pictures.new().map(request) }),
+      underLoad: ({ request }) => ({ ...job, connections: 4, requests: images.new().map(request) }),
     })
   : [];
 const measured = await runRounds({
   ...{ contestants, cells: options.cells, rounds: options.rounds, seconds: options.seconds },
   workload: ({ kind }) => ({
-    requestsOf: ({ request }) => pictures[kind]().map(request),
+    requestsOf: ({ request }) => images[kind]().map(request),
     tokens: NEW_TOKENS,
   }),
 });

@@ -8,7 +8,7 @@ import { serve, ZOO } from './clients/servers.mjs';
 import { unpackFixtures } from './packing/unpack.mjs';
 
 const FOLDER = 'docs/pictures';
-const PICTURE = `${ZOO}/object-detection/detr-tiny/media/photo.jpg`;
+const IMAGE = `${ZOO}/object-detection/detr-tiny/media/photo.jpg`;
 
 const SHOTS = [
   {
@@ -19,7 +19,7 @@ const SHOTS = [
       colorScheme: 'light',
     },
     async fill(page) {
-      await page.setInputFiles('input[type=file]', PICTURE);
+      await page.setInputFiles('input[type=file]', IMAGE);
       await page.click('button[type=submit]');
       await page.waitForSelector('svg.over rect');
       await page.hover('.rows li');

@@ -63,7 +63,7 @@ function rowOf({ text, isCommand }, index) {
   return `<text x="${MARGIN}" y="${y}"${kind}>${prompt}${escaped(text.slice(0, COLUMNS))}</text>`;
 }
 
-function picture(rows) {
+function image(rows) {
   const width = Math.ceil(MARGIN * 2 + WIDTH * Math.max(...rows.map(({ text }) => text.length + 2)));
   const height = 52 + rows.length * LINE;
   const dots = ['#ff5f57', '#febc2e', '#28c840'].map(
@@ -89,5 +89,5 @@ const rows = await withServer(() => [
   ]),
 ]);
 mkdirSync('docs/pictures', { recursive: true });
-writeFileSync(FILE, picture(rows));
+writeFileSync(FILE, image(rows));
 console.log(FILE);

@@ -16,7 +16,7 @@ const brotli = (name, bytes) => ({
 /** 49 KB: 48 MiB of empty objects under a key that nobody reads. */
 export const BOMB = gzip('48 MiB of objects in gzip', filled('{"junk":[', '{},', '{}]}', 48 * MEBI));
 
-/** @param size of the larger ones: what a server of a text task takes, or what one of pictures takes */
+/** @param size of the larger ones: what a server of a text task takes, or what one of images takes */
 export function hostileBodies(size) {
   const few = Math.min(size, 4 * MEBI);
   return [

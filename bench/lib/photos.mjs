@@ -1,4 +1,4 @@
-/** Pictures like photos, always the same ones: soft light, a few things with edges, and the noise of a sensor. */
+/** Images like photos, always the same ones: soft light, a few things with edges, and the noise of a sensor. */
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { randomFrom } from './numbers.mjs';

@@ -1,4 +1,4 @@
-/** A bench of servers that answer one text, or one picture, with one JSON value. */
+/** A bench of servers that answer one text, or one image, with one JSON value. */
 import { checkAgreement } from './agreement.mjs';
 import { loadCeiling } from './ceiling.mjs';
 import { chooseContestants } from './options.mjs';

@@ -22,16 +22,16 @@ const session = await ort.InferenceSession.create(
   },
 );
 
-/** Ten tokens or a picture of 224 x 224, or what the graph wants of them: names are those of exports. */
+/** Ten tokens or an image of 224 x 224, or what the graph wants of them: names are those of exports. */
 const TOKENS = 10;
 const LONG = 'int64';
 const sizes = { batch_size: 1, batch: 1 };
-const picture = { num_channels: 3, channels: 3, height: 224, width: 224 };
+const image = { num_channels: 3, channels: 3, height: 224, width: 224 };
 const feeds = Object.fromEntries(
   session.inputMetadata.map(({ name, type, shape }) => {
     const past = name.startsWith('past_key_values');
     const dims = shape.map((size, i) =>
-      typeof size === 'number' ? size : i === 0 ? (sizes[size] ?? 1) : past ? 0 : (picture[size] ?? TOKENS),
+      typeof size === 'number' ? size : i === 0 ? (sizes[size] ?? 1) : past ? 0 : (image[size] ?? TOKENS),
     );
     const length = dims.reduce((product, size) => product * size, 1);
     const data = type === LONG ? new BigInt64Array(length).fill(1n) : new Float32Array(length);

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { BuilderError } from '../exit.js';
 import { type Answer, type Call, CALL_TIMEOUT_MS, type Transport } from './transport.js';
 
-/** Longest answer that is read; a film or a mask of a large picture is shorter. */
+/** Longest answer that is read; a video or a mask of a large image is shorter. */
 const MOST_BYTES = 512 * 2 ** 20;
 
 /** Sends requests to an address, below which the server's routes are. Proxies of the environment are not used. */

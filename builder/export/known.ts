@@ -9,8 +9,8 @@ const TEXT: readonly Head[] = [
   ...(['sequence-classification', 'entailment', 'token-classification', 'masked-lm'] as const),
   ...(['question-answering', 'embedding'] as const),
 ];
-const PICTURE: readonly Head[] = ['image-classification', 'image-features'];
-const SOUND: readonly Head[] = ['ctc', 'audio-classification'];
+const IMAGE: readonly Head[] = ['image-classification', 'image-features'];
+const AUDIO: readonly Head[] = ['ctc', 'audio-classification'];
 
 const all = (heads: readonly Head[], ...types: string[]): Record<string, Known> =>
   Object.fromEntries(types.map((type) => [type, heads]));
@@ -35,8 +35,8 @@ const KNOWN: Readonly<Record<string, Known>> = {
     'deberta',
   ),
   ...all(TEXT, 'rembert', 'megatron-bert', 'ibert', 'ernie', 'big_bird', 'yoso'),
-  ...all(PICTURE, 'focalnet', 'pvt_v2', 'mobilevitv2', 'hiera', 'vit_msn', 'ijepa', 'data2vec-vision'),
-  ...all(SOUND, 'sew', 'sew-d', 'wav2vec2-conformer'),
+  ...all(IMAGE, 'focalnet', 'pvt_v2', 'mobilevitv2', 'hiera', 'vit_msn', 'ijepa', 'data2vec-vision'),
+  ...all(AUDIO, 'sew', 'sew-d', 'wav2vec2-conformer'),
   ...all(['image-text-matching'], 'chinese_clip', 'metaclip_2'),
   ...all(['causal-lm'], 'biogpt', 'persimmon', 'diffllama', 'doge', 'jetmoe', 'bitnet'),
   funnel: { refused: 'its graph has the length of its example' },

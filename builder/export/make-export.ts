@@ -12,7 +12,7 @@ import { finishGraph, type Finished } from './finish/finish.js';
 import { bytesAt } from './finish/weights.js';
 import { EXPORTED_GRAPH, type ToExport } from './plan-export.js';
 import { checkGraph } from './check-graph.js';
-import { ofOneRow } from './recipes/pictures.js';
+import { ofOneRow } from './recipes/images.js';
 import { runExport } from './run-export.js';
 import type { ExportRecipe } from './types.js';
 
@@ -79,7 +79,7 @@ export async function keptExport(folder: string, { key }: ToExport): Promise<Exp
 
 /**
  * Exports a network, moves its weights back into the checkpoint's files, and compares it with torch; what is beyond the
- * tolerance is tried again without fused operators, and of pictures with one a run.
+ * tolerance is tried again without fused operators, and of images with one a run.
  * @throws Refusal where the graph can't be made, or computes otherwise than torch does
  */
 export async function makeExport(request: MakeRequest): Promise<Exported> {

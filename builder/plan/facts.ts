@@ -14,7 +14,7 @@ import { usualNoiseBytes } from '../../runtime/core/diffusion-run-memory.js';
 import type { RunBytes } from '../../runtime/core/media-run-memory.js';
 import { tokenizerClassOf } from '../../runtime/hub-config/tokenizer-class.js';
 import { networkFacts } from './network/index.js';
-import { type PictureMemory, pictureMemory } from './pictures/picture-memory.js';
+import { type ImageMemory, imageMemory } from './vision/image-memory.js';
 
 /** Facts from the small files of a repository. */
 export interface ModelFacts {
@@ -28,9 +28,9 @@ export interface ModelFacts {
   hasChatTemplate: boolean;
   /** A sentence-transformers model (with modules.json) that is no reranker. */
   sentenceModules: boolean;
-  /** Python's class that prepares pictures, or sounds. */
+  /** Python's class that prepares images, or audio clips. */
   processor?: string;
-  /** timm's settings for pictures stand in config.json. */
+  /** timm's settings for images stand in config.json. */
   hasTimmSettings: boolean;
   /** Class of a diffusers pipeline (model_index.json). */
   pipelineClass?: string;
@@ -38,13 +38,13 @@ export interface ModelFacts {
   network: NetworkFacts;
   /** What of the server reads the model's files. */
   readers: ModelReaders;
-  /** What a picture would take; says nothing of models that read none. */
-  picture: PictureMemory;
+  /** What an image would take; says nothing of models that read none. */
+  image: ImageMemory;
   /** What an operator should know of the files, one sentence each. */
   notes: string[];
   /** Header of the file, for models in GGUF. */
   gguf?: GgufModel;
-  /** Bytes of the runs that make a picture of usual size out of noise, for pipelines of diffusers. */
+  /** Bytes of the runs that make an image of usual size out of noise, for pipelines of diffusers. */
   noise?: RunBytes;
 }
 
@@ -78,7 +78,7 @@ export async function readFacts(source: ModelSource, info: ModelInfo): Promise<M
     notes: [versionNote(config)].filter((note) => note !== undefined),
     network: networkFacts(config),
     readers: readersOf(config),
-    picture: pictureMemory(config, await processingOf(processing, read)),
+    image: imageMemory(config, await processingOf(processing, read)),
     ...(index._class_name ? { noise: await noiseOf(string(index._class_name), read) } : {}),
   };
 }

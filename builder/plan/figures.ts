@@ -3,7 +3,7 @@ import path from 'node:path';
 import { networkSizes } from '../../runtime/core/network.js';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import { forecastFormats, MAX_WORKERS } from './forecast.js';
-import { pictureMemory } from './pictures/picture-memory.js';
+import { imageMemory } from './vision/image-memory.js';
 import { noiseOf } from './facts.js';
 import type { ModelPlan } from './plan.js';
 import { limitFor, requestBytes } from './request-memory.js';
@@ -45,8 +45,8 @@ export async function limitMeasured(
     JSON.parse(await readFile(path.join(dir, name), 'utf8').catch(() => '{}')) as Record<string, unknown>;
   const [config, processing] = [await read('config.json'), await read('preprocessor_config.json')];
   const pipeline = (await read('model_index.json'))['_class_name'];
-  const picture = pictureMemory(config, processing);
+  const image = imageMemory(config, processing);
   const noise = typeof pipeline === 'string' ? await noiseOf(pipeline, read) : undefined;
-  const input = { spec, sizes: networkSizes(spec), picture, noise, workers: MAX_WORKERS };
+  const input = { spec, sizes: networkSizes(spec), image, noise, workers: MAX_WORKERS };
   return Math.max(peakBytes, limitFor(steadyBytes, requestBytes(sessionKind(input), input), spec.profile));
 }

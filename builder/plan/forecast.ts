@@ -24,7 +24,7 @@ export function defaultWorkers(cores: number = availableParallelism()): number {
 }
 
 /** Half a minute, of the usual 16,000 samples a second. */
-const SOUND_SAMPLES = 30 * 16_000;
+const AUDIO_SAMPLES = 30 * 16_000;
 
 /** The chosen format first, then all others. Pure. */
 export function forecastFormats(
@@ -32,14 +32,14 @@ export function forecastFormats(
   workers: number,
 ): FormatForecast[] {
   return formats.map((spec) => {
-    const { network, picture, noise, gguf } = facts;
+    const { network, image, noise, gguf } = facts;
     if (gguf)
       return {
         ...{ dtype: spec.dtype, bytes: totalBytes(spec), memory: predictGgufMemory(gguf, spec.task) },
         loadSeconds: mappedSeconds(totalBytes(spec)),
       };
-    const sound = audioRunBytes(network.audio, SOUND_SAMPLES);
-    const input = { spec, sizes: network.sizes, picture, sound, noise, workers };
+    const audio = audioRunBytes(network.audio, AUDIO_SAMPLES);
+    const input = { spec, sizes: network.sizes, image, audio, noise, workers };
     return {
       dtype: spec.dtype,
       bytes: totalBytes(spec),

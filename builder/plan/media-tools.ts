@@ -3,7 +3,7 @@ import type { TaskId } from '../../runtime/core/task-ids.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { Refusal } from './refusal.js';
 
-/** True for tasks whose servers decode or encode sounds or videos. */
+/** True for tasks whose servers decode or encode audio clips or videos. */
 export function needsFfmpeg(task: TaskId): boolean {
   const { modality, blocks } = taskOf(task);
   return ['audio', 'video'].includes(blocks ?? modality) || task === 'text-to-video';

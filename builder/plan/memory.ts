@@ -64,15 +64,15 @@ function usualMemory(kind: SessionKind | 'lone', input: MemoryInput) {
   const { loading, loaded } = WEIGHTS[kind](input);
   const steadyBytes = Math.round(base + loaded + usualRunBytes(kind, input));
   const copying = Math.round(base + loading);
-  // Runs with a picture are tried, and a request is answered, before the server is ready.
-  const loadPeakBytes = isPictured(kind, spec) ? Math.max(copying, steadyBytes) : copying;
+  // Runs with an image are tried, and a request is answered, before the server is ready.
+  const loadPeakBytes = readsImages(kind, spec) ? Math.max(copying, steadyBytes) : copying;
   return {
     ...{ loadedBytes: base + loaded, loadPeakBytes, steadyBytes },
     peakBytes: Math.max(loadPeakBytes, steadyBytes),
   };
 }
 
-/** Models that begin with one session (runtime/engines/sessions/growing-pool.ts): those of sounds know their room by the others. */
+/** Models that begin with one session (runtime/engines/sessions/growing-pool.ts): those of audio clips know their room by the others. */
 const growsOnDemand = (kind: SessionKind, { task, engine }: MemoryInput['spec']): boolean =>
   kind === 'pool' && engineOf(engine).grows && !hears(task);
 
@@ -98,29 +98,29 @@ interface WeightMemory {
 
 const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory> = {
   /** The first session of what may become a pool: matrices of a mapped graph are laid out one by one. */
-  lone: ({ spec, sizes, picture }) => {
-    const isRead = isPictured('lone', spec);
+  lone: ({ spec, sizes, image }) => {
+    const isRead = readsImages('lone', spec);
     const kept = unpacked(spec.dtype) * LAID_OUT;
-    const folded = isRead && spec.written ? picture.folded : 0;
-    const folds = isRead && picture.convolutional;
+    const folded = isRead && spec.written ? image.folded : 0;
+    const folds = isRead && image.convolutional;
     const copies = Math.max(kept, folds ? FOLDED_MEANWHILE * unpacked(spec.dtype) : 0);
     const unread = unreadTable(spec, sizes);
     const bytes = (of: number) => openBytes(spec) * of + folded - unread;
     return { loading: bytes(copies), loaded: bytes(kept) };
   },
   pool: (input) => {
-    const { spec, picture } = input;
+    const { spec, image } = input;
     const [weights, width] = [openBytes(spec), widthOf(spec.dtype)];
     // The first session of a text encoder answers while the copy is made.
     const copies = spec.profile === 'text' ? BOTH_COPIES[width] : mappedCopies(input);
-    const folded = isPictured('pool', spec) && spec.written ? picture.folded : 0;
+    const folded = readsImages('pool', spec) && spec.written ? image.folded : 0;
     // Mapped afterwards, so unused parts of tables don't count.
-    const kept = unpacked(spec.dtype) * (isPictured('pool', spec) ? LAID_OUT : 1);
+    const kept = unpacked(spec.dtype) * (readsImages('pool', spec) ? LAID_OUT : 1);
     return { loading: weights * copies + folded, loaded: weights * kept + folded };
   },
   /** Each matrix is packed and then freed; tables are copied while the file is held. */
-  single: ({ spec, sizes, picture }) => {
-    const folds = isPictured('single', spec) && picture.convolutional;
+  single: ({ spec, sizes, image }) => {
+    const folds = readsImages('single', spec) && image.convolutional;
     const weights = openBytes(spec) * unpacked(spec.dtype) * (folds ? FOLDED_COPIES : 1);
     const tables = tableBytes(spec.dtype, sizes);
     const narrow = widthOf(spec.dtype) === 'half' ? openBytes(spec) : 0;
@@ -133,7 +133,7 @@ const WEIGHTS: Record<SessionKind | 'lone', (input: MemoryInput) => WeightMemory
   },
   /** Several graphs are opened concurrently; sessions have no arena, and malloc keeps the read buffers. */
   'encoder-decoder': ({ spec }) => {
-    // Graphs of ours map what they read; so measured for those of sounds and of pictures.
+    // Graphs of ours map what they read; so measured for those of audio clips and of images.
     const copies = (spec.written && MAPPED_PAIRS[spec.profile]) || 2.05;
     const weights = copies * openBytes(spec) * (unpacked(spec.dtype) === 1 ? 1 : 1.5);
     return { loading: weights, loaded: weights };
@@ -191,13 +191,13 @@ const FOLDED_COPIES = 2.5;
 /** Of that, what is there at once where it is written as a copy. */
 const FOLDED_MEANWHILE = 2;
 
-function mappedCopies({ spec, picture }: MemoryInput): number {
-  const folds = isPictured('pool', spec) && picture.convolutional;
+function mappedCopies({ spec, image }: MemoryInput): number {
+  const folds = readsImages('pool', spec) && image.convolutional;
   return Math.max(MAPPED_COPIES[widthOf(spec.dtype)], folds ? FOLDED_MEANWHILE : 0);
 }
 
-/** True for networks that read a picture, or the frames of a film, a run. */
-const isPictured = (kind: SessionKind | 'lone', { profile, task, engine }: MemoryInput['spec']): boolean =>
+/** True for networks that read an image, or the frames of a video, a run. */
+const readsImages = (kind: SessionKind | 'lone', { profile, task, engine }: MemoryInput['spec']): boolean =>
   profile !== 'text' && engineOf(engine).runs !== 'per-step' && kind !== 'media-chat' && !hears(task);
 const DECODER: Record<Width, number> = { float: 1, half: 2.05, byte: 1.26, nibble: 0.9 };
 
@@ -207,10 +207,10 @@ const PROMPT_TOKENS = 40;
 const CONTEXT_TOKENS = 1500;
 const QUESTION_WINDOW = 384;
 /** Decoded image before it is resized. */
-const PICTURE_BYTES = 2 * MB;
-/** States and samples of a sound of some seconds. */
-const SOUND_STATES = 197;
-const SOUND_BYTES = 2 * MB;
+const IMAGE_BYTES = 2 * MB;
+/** States and samples of an audio clip of some seconds. */
+const AUDIO_STATES = 197;
+const AUDIO_BYTES = 2 * MB;
 /** Caches, prefixes and messages of generations. */
 const GENERATION_BYTES = 2 * MB;
 const FLOAT = 4;
@@ -218,25 +218,24 @@ const FLOAT = 4;
 /** Run buffers, which sessions with bounded inputs keep. */
 function usualRunBytes(
   kind: SessionKind | 'lone',
-  { spec, sizes, picture, sound, noise }: MemoryInput,
+  { spec, sizes, image, audio, noise }: MemoryInput,
 ): number {
   const { hidden, intermediate, heads, layers, positions } = sizes;
   const wide = 3 * intermediate + 6 * hidden;
   // In a pool two sessions keep buffers: one was tested while loading, one runs single images on all threads.
   if (kind === 'media-chat')
     return (
-      PICTURE_BYTES + GENERATION_BYTES + visionRunBytes({ spec, sizes }) + FLOAT * PROMPT_TOKENS * 5 * wide
+      IMAGE_BYTES + GENERATION_BYTES + visionRunBytes({ spec, sizes }) + FLOAT * PROMPT_TOKENS * 5 * wide
     );
   const sessions = kind === 'pool' ? 2 : 1;
-  if (isPictured(kind, spec))
-    return PICTURE_BYTES + picture.tensors + sessions * bytesForGraph(spec, picture.run);
+  if (readsImages(kind, spec)) return IMAGE_BYTES + image.tensors + sessions * bytesForGraph(spec, image.run);
   if (hears(spec.task)) {
-    const tried = runBytes(sizes, { tokens: SOUND_STATES, attended: SOUND_STATES });
-    // Tried with a second of sound, used with more by the session that has all threads.
-    return SOUND_BYTES + (sessions - 1) * tried + Math.max(sound ?? 0, tried);
+    const tried = runBytes(sizes, { tokens: AUDIO_STATES, attended: AUDIO_STATES });
+    // Tried with a second of audio, used with more by the session that has all threads.
+    return AUDIO_BYTES + (sessions - 1) * tried + Math.max(audio ?? 0, tried);
   }
   if (engineOf(spec.engine).runs === 'per-step')
-    return PICTURE_BYTES + (noise ? bytesForGraph(spec, noise) : 0);
+    return IMAGE_BYTES + (noise ? bytesForGraph(spec, noise) : 0);
   if (kind === 'encoder-decoder') return GENERATION_BYTES + FLOAT * TEXT_TOKENS * wide;
   if (kind === 'decoder') {
     // Integer kernels keep the sums of each layer as integers and as floats.

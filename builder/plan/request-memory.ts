@@ -28,7 +28,7 @@ const STRIP_BYTES = 16 * 2 ** 20;
 /** Minimum, since configurations say too little about small networks. */
 const LEAST_RUN_BYTES = 16 * 2 ** 20;
 
-/** Patches of a picture of 640 x 640 pixels; assumed where pictures keep their size. */
+/** Patches of an image of 640 x 640 pixels; assumed where images keep their size. */
 const VISION_PATCHES = 2048;
 
 /** Bytes of one run of the encoder of media of a model of chats. */
@@ -43,23 +43,23 @@ export function visionRunBytes({
 }
 
 /** States of thirty seconds, fifty a second: Whisper's window, and as much as other networks hear at once by this reckoning. */
-const SOUND_STATES = 1500;
+const AUDIO_STATES = 1500;
 /** Samples and spectrogram of five minutes, in pieces and whole. */
-const SOUND_BYTES = 80 * 2 ** 20;
+const AUDIO_BYTES = 80 * 2 ** 20;
 
-/** Bytes of what a sound takes: longer ones are refused where memory is short, with what to do. */
-function soundRequestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
-  const run = Math.max(runBytes(sizes, { tokens: SOUND_STATES, attended: SOUND_STATES }), LEAST_RUN_BYTES);
+/** Bytes of what an audio clip takes: longer ones are refused where memory is short, with what to do. */
+function audioRequestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryInput): number {
+  const run = Math.max(runBytes(sizes, { tokens: AUDIO_STATES, attended: AUDIO_STATES }), LEAST_RUN_BYTES);
   const sessions = kind === 'pool' ? workers + 1 : 1;
   const caches =
-    kind === 'encoder-decoder' ? 2 * CACHE_COPIES * cacheBytesPerToken({ spec, sizes }) * SOUND_STATES : 0;
-  return Math.round(SOUND_BYTES + sessions * run + caches);
+    kind === 'encoder-decoder' ? 2 * CACHE_COPIES * cacheBytesPerToken({ spec, sizes }) * AUDIO_STATES : 0;
+  return Math.round(AUDIO_BYTES + sessions * run + caches);
 }
 
-/** True for tasks about sounds. */
+/** True for tasks about audio clips. */
 export const hears = (task: TaskId): boolean => taskOf(task).modality === 'audio';
 
-/** Bytes of a picture of the usual size, by the rule that the server admits them by. */
+/** Bytes of an image of the usual size, by the rule that the server admits them by. */
 function diffusionBytes({ spec, noise }: MemoryInput): number {
   const runs = noise ? bytesForGraph(spec, noise) : 0;
   return Math.round(Math.max(weightBytes(spec) / 2, runs) + 4 * LEAST_RUN_BYTES);
@@ -70,20 +70,20 @@ export const requestBytes = (kind: SessionKind, input: MemoryInput): number =>
   runRequestBytes(kind, input) + grammarBytes(input.spec.task, input.sizes.vocabulary);
 
 function runRequestBytes(kind: SessionKind, input: MemoryInput): number {
-  const { spec, sizes, picture, workers } = input;
+  const { spec, sizes, image, workers } = input;
   if (engineOf(spec.engine).runs === 'per-step') return diffusionBytes(input);
-  if (hears(spec.task)) return soundRequestBytes(kind, input);
+  if (hears(spec.task)) return audioRequestBytes(kind, input);
   if (kind === 'media-chat') {
     const run = visionRunBytes(input);
     // Half of the room at most is set aside for media (runtime/engines/generation/prompts/media/encoder-memory.ts).
-    const decoded = 'audio_encoder' in spec.graphs ? SOUND_BYTES : pixelBytes();
+    const decoded = 'audio_encoder' in spec.graphs ? AUDIO_BYTES : pixelBytes();
     return Math.round(decoded + run + Math.max(run, decoderRequestBytes({ spec, sizes })));
   }
   if (spec.profile !== 'text') {
-    const run = Math.max(bytesForGraph(spec, picture.longest), LEAST_RUN_BYTES);
+    const run = Math.max(bytesForGraph(spec, image.longest), LEAST_RUN_BYTES);
     const sessions = kind === 'pool' ? workers + 1 : 1;
     // Runs of several small images may keep an eighth of the memory (runtime/engines/batching/tensor-encoder.ts).
-    return Math.round(pixelBytes() * (8 / 7) + sessions * run + picture.tensors);
+    return Math.round(pixelBytes() * (8 / 7) + sessions * run + image.tensors);
   }
   if (kind === 'decoder') return decoderRequestBytes({ spec, sizes });
   const integers = hasIntegers(spec);

@@ -84,9 +84,9 @@ export function requireFiles(
             `AutoTokenizer.from_pretrained(${JSON.stringify(folder)}).save_pretrained(${JSON.stringify(folder)})`,
     );
   }
-  const picture = ['preprocessor_config.json', 'processor_config.json'];
-  if (!named.includes(picture[0]!) || facts.hasTimmSettings) return;
-  if ((blocks ?? modality) === 'image' && !picture.some(has)) {
+  const image = ['preprocessor_config.json', 'processor_config.json'];
+  if (!named.includes(image[0]!) || facts.hasTimmSettings) return;
+  if ((blocks ?? modality) === 'image' && !image.some(has)) {
     throw new Refusal(
       `${id} has no preprocessor_config.json, so nobody knows how it wants its pictures`,
       folder === undefined
@@ -98,7 +98,7 @@ export function requireFiles(
     requireProcessor(id, facts.processor);
 }
 
-/** Chats about pictures have processors of their own families, which the server looks up by the model's type. */
+/** Chats about images have processors of their own families, which the server looks up by the model's type. */
 function requireProcessor(id: string, name: string | undefined): void {
   if (name === undefined || isImageProcessor(imageProcessorStem(name))) return;
   throw new Refusal(

@@ -2,17 +2,17 @@ import { engineOf } from '../../runtime/core/engines.js';
 import type { NetworkSizes } from '../../runtime/core/network.js';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import type { RunBytes } from '../../runtime/core/media-run-memory.js';
-import type { PictureMemory } from './pictures/picture-memory.js';
+import type { ImageMemory } from './vision/image-memory.js';
 
 /** Input of memory predictions. */
 export interface MemoryInput {
   spec: Pick<ModelSpec, 'task' | 'engine' | 'profile' | 'dtype' | 'graphs' | 'files' | 'written'>;
   sizes: NetworkSizes;
-  /** What pictures take, for tasks that read them. */
-  picture: PictureMemory;
-  /** Bytes of a run with a sound of usual length, where known. */
-  sound?: number | undefined;
-  /** Bytes of the runs that make a picture out of noise. */
+  /** What images take, for tasks that read them. */
+  image: ImageMemory;
+  /** Bytes of a run with an audio clip of usual length, where known. */
+  audio?: number | undefined;
+  /** Bytes of the runs that make an image out of noise. */
   noise?: RunBytes | undefined;
   /** Session threads: one per core that the container may use, 8 at most. */
   workers: number;
@@ -35,7 +35,7 @@ export function sessionKind({ spec, workers }: Pick<MemoryInput, 'spec' | 'worke
     const reads = ENCODERS.some((role) => role in spec.graphs) && !('encoder_model' in spec.graphs);
     return reads ? 'media-chat' : 'encoder-decoder';
   }
-  // One run of a network that makes pictures fills all processors.
+  // One run of a network that makes images fills all processors.
   if (runs === 'per-step') return 'single';
   const shared = workers > 1 && weightBytes(spec) <= MAX_SHARED_BYTES;
   return shared ? 'pool' : 'single';

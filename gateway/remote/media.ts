@@ -2,7 +2,7 @@ import { fileTypeFromBuffer } from 'file-type';
 import { RunError } from '../../runtime/core/errors.js';
 
 /** A picture of a message: at an address that the provider fetches, or in Base64 with the type of its content. */
-export type Picture = { url: string } | { mediaType: string; base64: string };
+export type Image = { url: string } | { mediaType: string; base64: string };
 
 const DATA_URL = /^data:[^,]{0,200};base64,/i;
 
@@ -13,10 +13,10 @@ const HEAD_CHARACTERS = 8192;
  * What a block of a message shows. Types in data URLs are not believed.
  * @param path of the block. @throws RunError 400 or 415
  */
-export async function pictureOf(
+export async function imageOf(
   { url, base64 }: { url?: string; base64?: string },
   path: string,
-): Promise<Picture> {
+): Promise<Image> {
   if (url !== undefined) {
     if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return { url };
     throw new RunError('invalid_input', `${path}.url: must be an http(s) address`);

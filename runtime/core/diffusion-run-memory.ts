@@ -1,5 +1,5 @@
 /**
- * Working memory of networks that make pictures of noise. Measured on Stable Diffusion with half its channels at 512 x 512
+ * Working memory of networks that make images of noise. Measured on Stable Diffusion with half its channels at 512 x 512
  * pixels: docs/measurements.md. Used by `builder plan` and by the server's admission.
  */
 type Json = Readonly<Record<string, unknown>>;
@@ -42,12 +42,12 @@ export function unetBytes(config: Json, { height, width }: Size, { rows, own }: 
   return FLOAT * rows * (TENSORS * cells * (channels[0] ?? 0) + SCORES * heads * attended ** 2);
 }
 
-/** Tokens of a text beside a picture's, as pipelines fill them up. */
+/** Tokens of a text beside an image's, as pipelines fill them up. */
 const TEXT_TOKENS = 512;
 /** Numbers of a token in a layer that are in memory together, in widths: what comes in, its four parts, and twice the inner layer. */
 const WIDTHS = 16;
 
-/** Bytes of one run of a transformer over patches and texts. @param patches of a picture */
+/** Bytes of one run of a transformer over patches and texts. @param patches of an image */
 export function transformerBytes(config: Json, patches: number, rows: number): number {
   const [heads = 0] = numbers(config['num_attention_heads'] ?? 24);
   const [each = 0] = numbers(config['attention_head_dim'] ?? 128);
@@ -55,7 +55,7 @@ export function transformerBytes(config: Json, patches: number, rows: number): n
 }
 
 /**
- * Bytes of one run of a decoder: its last blocks have the size of the picture. The first of them reads the channels of the
+ * Bytes of one run of a decoder: its last blocks have the size of the image. The first of them reads the channels of the
  * block before, of which there are the input, its norm and what the norm is made in, beside what comes out.
  */
 export function decoderBytes(config: Json, { height, width }: Size): number {
@@ -73,17 +73,17 @@ const LARGEST_SIDE = 2 ** 14;
 /** Latents of a side where the configuration of a transformer has none. */
 const USUAL_SAMPLE = 128;
 
-/** Bytes of a picture of the usual size: a run of each network, whose sessions keep what they needed. */
+/** Bytes of an image of the usual size: a run of each network, whose sessions keep what they needed. */
 export function usualNoiseBytes(unet: Json, decoder: Json, { rows, own }: UnetRun): number {
   const given = numbers(unet['sample_size']);
   const [height = 0, width = height] = given.map((side) => Math.min(LARGEST_SIDE, Math.max(0, side)));
   const factor = 2 ** Math.min(6, Math.max(0, numbers(decoder['block_out_channels']).length - 1));
-  const picture = { height: height * factor, width: width * factor };
+  const image = { height: height * factor, width: width * factor };
   if (unet['joint_attention_dim'] != null) {
     const side = Math.min(LARGEST_SIDE, given[0] ?? USUAL_SAMPLE);
     const [edge = 2] = numbers(unet['patch_size']).filter((one) => one > 1);
     const run = transformerBytes(unet, (side / edge) ** 2, GUIDED * rows);
     return run + decoderBytes(decoder, { height: side * factor, width: side * factor });
   }
-  return unetBytes(unet, { height, width }, { rows: GUIDED * rows, own }) + decoderBytes(decoder, picture);
+  return unetBytes(unet, { height, width }, { rows: GUIDED * rows, own }) + decoderBytes(decoder, image);
 }

@@ -1,7 +1,7 @@
 import { inSlices, type Steps } from './steps.js';
 
 /**
- * Calls `use` for each row of a picture or frame of a sound, in short slices of the event loop: work over all of a large
+ * Calls `use` for each row of an image or frame of an audio clip, in short slices of the event loop: work over all of a large
  * one takes seconds. Rejects with the signal's reason when that aborts between two slices.
  */
 export function eachRow(height: number, signal: AbortSignal, use: (y: number) => void): Promise<void> {

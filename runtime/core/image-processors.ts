@@ -1,6 +1,6 @@
 /**
  * Python's image processors whose rules are known here, less the ending of their names: the server computes them, and the
- * builder refuses others before anything is downloaded. Chats about pictures have processors of their own families.
+ * builder refuses others before anything is downloaded. Chats about images have processors of their own families.
  */
 export const IMAGE_PROCESSORS = [
   ...([

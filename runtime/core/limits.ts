@@ -18,10 +18,10 @@ export const DEFAULTS = {
   maxBodyDepth: 100,
   /** Bytes of bodies and fetched media that all running requests together may hold. */
   maxPendingBytes: 512 * 2 ** 20,
-  /** Bytes of an image, sound or video, decoded from Base64 or fetched. */
+  /** Bytes of an image, audio or video, decoded from Base64 or fetched. */
   maxMediaBytes: 32 * 2 ** 20,
   maxPixels: 50_000_000,
-  /** Seconds of a sound or video: half an hour of speech at 16 kHz takes 115 MB. */
+  /** Seconds of an audio clip or video: half an hour of speech at 16 kHz takes 115 MB. */
   maxMediaSeconds: 1800,
   maxQueue: 256,
   concurrency: 16,

@@ -50,7 +50,7 @@ export interface LoadRequest {
   memory?: MemoryLimits | undefined;
   /** Most pixels of an image. */
   maxPixels: number;
-  /** Longest sound or video. */
+  /** Longest audio clip or video. */
   maxSeconds: number;
   /** Sessions may be added while the model answers: true in the engine's process only. Else all are there before it is ready. */
   mayGrow?: boolean | undefined;

@@ -1,4 +1,4 @@
-/** An output that is a picture, a sound or a video: the server sends it as a data URL, or as it is. */
+/** An output that is an image, an audio clip or a video: the server sends it as a data URL, or as it is. */
 export interface MediaOutput {
   /** `image/png`, `audio/wav`, `audio/mpeg`, `video/mp4`, `video/webm`. */
   readonly mediaType: string;

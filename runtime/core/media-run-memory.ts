@@ -21,7 +21,7 @@ export const cells = ({ height, width }: ImageSize, stride: number): number =>
 
 /**
  * Bytes of the run of a network over one image. The factors are measured on networks of real size with random weights
- * (bench/picture-memory.mjs, docs/measurements.md). Used by `builder plan` and by the server's admission.
+ * (bench/image-memory.mjs, docs/measurements.md). Used by `builder plan` and by the server's admission.
  * @param size of what the network reads
  */
 export function imageRunBytes(parts: readonly ImagePart[], size: ImageSize): RunBytes {

@@ -7,8 +7,8 @@ export const PROFILES = ['text', 'vision', 'media', 'llama'] as const;
 export type Profile = (typeof PROFILES)[number];
 
 /**
- * How models are computed: one run per answer (transformers), many runs that write text (generation), sounds (speech),
- * noise that becomes pictures or video in steps (diffusion); files of GGUF by llama.cpp (llama).
+ * How models are computed: one run per answer (transformers), many runs that write text (generation), audio clips (speech),
+ * noise that becomes images or video in steps (diffusion); files of GGUF by llama.cpp (llama).
  */
 export const ENGINE_IDS = ['transformers', 'generation', 'speech', 'diffusion', 'llama'] as const;
 export type EngineId = (typeof ENGINE_IDS)[number];

@@ -12,7 +12,7 @@ type HeadLoader<H extends Head> = (request: LoadRequest) => Promise<Handles[H]>;
 
 type Loaders = { [H in Head]?: () => Promise<HeadLoader<H>> };
 
-/** Engine and head to their loader. Imported when first asked for, so that a text image needs no picture library. */
+/** Engine and head to their loader. Imported when first asked for, so that a text image needs no image library. */
 const LOADERS: Record<EngineId, Loaders> = {
   transformers: {
     'sequence-classification': async () =>

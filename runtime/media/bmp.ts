@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RunError } from '../core/errors.js';
-import type { Picture } from './picture.js';
+import type { Image } from './decoded-image.js';
 
 /** What the header of a Windows bitmap says, as far as its pixels need it. */
 export interface BmpHeader {
@@ -16,7 +16,7 @@ export interface BmpHeader {
   palette: Uint8Array;
 }
 
-/** Size of the file header, before that of the picture. */
+/** Size of the file header, before that of the image. */
 const FILE_HEADER = 14;
 /** Header of OS/2, whose palettes have three bytes a colour. */
 const CORE_HEADER = 12;
@@ -84,7 +84,7 @@ function paletteOf(bytes: Uint8Array, { bits, used, isCore, from }: PaletteAt): 
 const SLICE = 2 ** 19;
 
 /** @throws RunError 422 a file that is cut short */
-export async function decodeBmp(bytes: Uint8Array, header: BmpHeader): Promise<Picture> {
+export async function decodeBmp(bytes: Uint8Array, header: BmpHeader): Promise<Image> {
   const { width, height, bits, bottomUp, offset, palette } = header;
   /** Bytes of a row: whole words of 32 bits. */
   const stride = Math.ceil((width * bits) / 32) * 4;

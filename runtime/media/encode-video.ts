@@ -6,13 +6,13 @@ import { GUARDS, runProgram, withScratch } from './ffmpeg.js';
 export const VIDEO_FORMATS = ['mp4', 'webm'] as const;
 export type VideoFormat = (typeof VIDEO_FORMATS)[number];
 
-export interface Film {
+export interface Video {
   /** Pixels, both even. */
   width: number;
   height: number;
   /** Frames per second. */
   fps: number;
-  /** RGB, a byte a sample, one picture after the other; asked for as they are needed. */
+  /** RGB, a byte a sample, one image after the other; asked for as they are needed. */
   frames: AsyncIterable<Uint8Array>;
 }
 
@@ -23,13 +23,13 @@ export interface VideoEncoder {
    * @returns a file that starts to play before it is read to its end
    * @throws RunError `engine_failed` where ffmpeg fails; what `frames` threw; the signal's reason
    */
-  encode(film: Film, format: VideoFormat, signal: AbortSignal): Promise<Buffer>;
+  encode(video: Video, format: VideoFormat, signal: AbortSignal): Promise<Buffer>;
 }
 
 /** Encoders, the first that there is is taken, with options that lose little. */
-const ENCODERS: Record<VideoFormat, [name: string, options: (film: Film) => string[]][]> = {
+const ENCODERS: Record<VideoFormat, [name: string, options: (video: Video) => string[]][]> = {
   mp4: [
-    ['libopenh264', (film) => ['-b:v', String(bitRate(film))]],
+    ['libopenh264', (video) => ['-b:v', String(bitRate(video))]],
     ['libx264', () => ['-preset', 'medium', '-crf', '18']],
   ],
   webm: [['libvpx-vp9', () => ['-crf', '24', '-b:v', '0', '-deadline', 'good', '-cpu-used', '4']]],
@@ -38,7 +38,7 @@ const ENCODERS: Record<VideoFormat, [name: string, options: (film: Film) => stri
 const LEAST_BIT_RATE = 1_000_000;
 
 /** Bits per second, for an encoder that has no measure of quality. */
-const bitRate = ({ width, height, fps }: Film): number =>
+const bitRate = ({ width, height, fps }: Video): number =>
   Math.max(LEAST_BIT_RATE, Math.round(width * height * fps * 0.5));
 
 /**
@@ -60,9 +60,9 @@ export async function openVideoEncoder(): Promise<VideoEncoder> {
   }
   return {
     formats: [...encoders.keys()],
-    encode(film, format, signal) {
+    encode(video, format, signal) {
       const [name, options] = encoders.get(format)!;
-      return encode(film, { format, codec: ['-c:v', name, ...options(film)], signal });
+      return encode(video, { format, codec: ['-c:v', name, ...options(video)], signal });
     },
   };
 }
@@ -81,17 +81,17 @@ interface Encoding {
   signal: AbortSignal;
 }
 
-function encode(film: Film, { format, codec, signal }: Encoding): Promise<Buffer> {
+function encode(video: Video, { format, codec, signal }: Encoding): Promise<Buffer> {
   return withScratch(signal, async (folder) => {
     const path = join(folder, `output.${format}`);
-    const size = `${film.width}x${film.height}`;
+    const size = `${video.width}x${video.height}`;
     const args = [
       ...['-nostdin', ...GUARDS, '-protocol_whitelist', 'file,pipe'],
-      ...['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', size, '-r', String(film.fps), '-i', 'pipe:0'],
+      ...['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', size, '-r', String(video.fps), '-i', 'pipe:0'],
       ...[...codec, '-pix_fmt', 'yuv420p', ...(format === 'mp4' ? ['-movflags', '+faststart'] : [])],
       ...['-f', format, path],
     ];
-    const status = await runProgram('ffmpeg', args, { input: film.frames, signal, onData: () => {} }).catch(
+    const status = await runProgram('ffmpeg', args, { input: video.frames, signal, onData: () => {} }).catch(
       (error: unknown) => {
         throw isClosedPipe(error) ? notEncoded(error) : error;
       },

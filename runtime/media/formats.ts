@@ -1,7 +1,7 @@
 /* eslint-disable no-control-regex -- signatures are bytes, and bytes below 32 are control characters */
 
 /** The remedies of what is not read. */
-const AS_PICTURE = 'send it as PNG, JPEG or WebP';
+const AS_IMAGE = 'send it as PNG, JPEG or WebP';
 const AS_AUDIO = 'send it as WAV, FLAC, MP3 or Ogg';
 
 export interface MediaFormat {
@@ -18,7 +18,7 @@ export interface MediaFormat {
   remedy?: string;
 }
 
-/** Sounds and videos, read by ffmpeg. None of these formats names other files or addresses, as playlists do. */
+/** Audio clips and videos, read by ffmpeg. None of these formats names other files or addresses, as playlists do. */
 const PLAYED: readonly MediaFormat[] = [
   {
     ...{ name: 'WAV', types: ['audio/wav', 'audio/vnd.wave'], demuxers: ['wav'] },
@@ -67,33 +67,33 @@ const PLAYED: readonly MediaFormat[] = [
 
 /** What is known, so that the refusal can name it. */
 const REFUSED: readonly MediaFormat[] = [
-  { name: 'HEIC', types: ['image/heic', 'image/heic-sequence'], remedy: AS_PICTURE },
-  { name: 'HEIF', types: ['image/heif', 'image/heif-sequence'], remedy: AS_PICTURE },
-  { name: 'Photoshop', types: ['image/vnd.adobe.photoshop'], remedy: AS_PICTURE },
-  { name: 'JPEG XL', types: ['image/jxl'], remedy: AS_PICTURE },
+  { name: 'HEIC', types: ['image/heic', 'image/heic-sequence'], remedy: AS_IMAGE },
+  { name: 'HEIF', types: ['image/heif', 'image/heif-sequence'], remedy: AS_IMAGE },
+  { name: 'Photoshop', types: ['image/vnd.adobe.photoshop'], remedy: AS_IMAGE },
+  { name: 'JPEG XL', types: ['image/jxl'], remedy: AS_IMAGE },
   {
-    ...{ name: 'JPEG 2000', remedy: AS_PICTURE },
+    ...{ name: 'JPEG 2000', remedy: AS_IMAGE },
     types: ['image/jp2', 'image/jpx', 'image/jpm', 'image/mj2', 'image/j2c'],
   },
   // Uncompressed Targa files begin as cursors do, but have a signature at their end.
   {
-    ...{ name: 'TGA', types: ['image/x-tga'], remedy: AS_PICTURE },
+    ...{ name: 'TGA', types: ['image/x-tga'], remedy: AS_IMAGE },
     ends: /TRUEVISION-XFILE\.\x00$/,
     begins: /^[^]\x01[\x01\x09][^]{13}\x08|^[^]\x00[\x02\x03\x0a\x0b]\x00{4}\x00[^]{8}[\x08\x10\x18\x20]/,
   },
-  { name: 'ICO', types: ['image/x-icon'], remedy: AS_PICTURE },
-  { name: 'ICNS', types: ['image/icns'], remedy: AS_PICTURE },
+  { name: 'ICO', types: ['image/x-icon'], remedy: AS_IMAGE },
+  { name: 'ICNS', types: ['image/icns'], remedy: AS_IMAGE },
   {
     name: 'PCX',
     types: ['image/x-pcx'],
     begins: /^\x0a[\x00-\x05]\x01[\x01\x02\x04\x08]/,
-    remedy: AS_PICTURE,
+    remedy: AS_IMAGE,
   },
   {
-    ...{ name: 'PPM, PGM, PBM or PAM', types: ['image/x-portable-anymap'], remedy: AS_PICTURE },
+    ...{ name: 'PPM, PGM, PBM or PAM', types: ['image/x-portable-anymap'], remedy: AS_IMAGE },
     begins: /^P[1-7][\s#]/,
   },
-  { name: 'DDS', types: ['image/x-dds'], begins: /^DDS \x7c\x00\x00\x00/, remedy: AS_PICTURE },
+  { name: 'DDS', types: ['image/x-dds'], begins: /^DDS \x7c\x00\x00\x00/, remedy: AS_IMAGE },
   { name: 'WavPack', types: ['audio/wavpack'], remedy: AS_AUDIO },
   { name: 'Monkey’s Audio', types: ['audio/ape'], remedy: AS_AUDIO },
   { name: 'Musepack', types: ['audio/x-musepack'], remedy: AS_AUDIO },

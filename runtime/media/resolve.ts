@@ -27,7 +27,7 @@ export interface ResolveOptions {
   kind: string;
 }
 
-/** A file of sound may be a container for video, and an animated picture is a video. */
+/** A file of audio may be a container for video, and an animated image is a video. */
 const KINDS: Readonly<Record<string, RegExp>> = {
   audio: /^(?:audio|video)\/|\/ogg$/,
   video: /^video\/|^image\/gif$|\/ogg$/,

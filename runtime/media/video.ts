@@ -1,6 +1,6 @@
 import { RunError } from '../core/errors.js';
 import { type MediaFile, withMediaFile } from './ffmpeg.js';
-import type { Picture } from './picture.js';
+import type { Image } from './decoded-image.js';
 
 export interface VideoFacts {
   width: number;
@@ -27,7 +27,7 @@ export interface VideoReader {
    * @param use told of each frame in turn
    * @throws the signal's reason; what `use` throws
    */
-  frames(numbers: readonly number[], use: (picture: Picture) => void | Promise<void>): Promise<void>;
+  frames(numbers: readonly number[], use: (image: Image) => void | Promise<void>): Promise<void>;
 }
 
 /**
@@ -93,7 +93,7 @@ function checkLimits({ width, height, duration }: VideoFacts, { maxPixels, maxSe
 interface FrameWork {
   facts: VideoFacts;
   numbers: readonly number[];
-  each: (picture: Picture) => void | Promise<void>;
+  each: (image: Image) => void | Promise<void>;
   signal: AbortSignal;
 }
 

@@ -5,7 +5,7 @@ import type { ModelReaders } from '../core/readers.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { InertFields } from './inert-fields.js';
 import type { Decoder } from './bases/decoder/decoder.js';
-import type { PictureModel } from './bases/vision/image-encoder.js';
+import type { ImageModel } from './bases/vision/image-encoder.js';
 import type { GraphWriter } from './writer/graph-writer.js';
 import type { TensorNames } from './writer/weights.js';
 
@@ -19,9 +19,9 @@ export interface MemoryTraits<Config = any> {
   keyLayers?(config: Config): number;
   /** Layers, where no field says how many. */
   layers?(config: Config): number;
-  /** Patches of a picture, where no field says how large it is. */
+  /** Patches of an image, where no field says how large it is. */
   patches?(config: Config): number;
-  /** Width of the widest layer over patches of a picture, where `intermediate_size` of its encoder does not say it. */
+  /** Width of the widest layer over patches of an image, where `intermediate_size` of its encoder does not say it. */
   visionInner?(config: Config): number;
   /** Width of a head as its keys and values are kept, where `head_dim` says another one. */
   headWidth?(config: Config): number;
@@ -64,8 +64,8 @@ export interface Family<Config = unknown> extends TensorNames {
   limits?: readonly string[];
   /** Of a language model that others can be put together with. */
   decoder?(config: Config): Decoder;
-  /** Of an encoder of pictures, likewise; its states are [rows, tokens, width]. */
-  picture?(config: Config): PictureModel;
+  /** Of an encoder of images, likewise; its states are [rows, tokens, width]. */
+  image?(config: Config): ImageModel;
 }
 
 /** A limit of families whose images are not admitted by what their run takes. */

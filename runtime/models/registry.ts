@@ -37,7 +37,7 @@ import { gptj } from './text/gptj.js';
 import { gptNeox } from './text/gpt-neox.js';
 import { phi } from './text/phi.js';
 import { stablelm } from './text/stablelm.js';
-import { PICTURES } from './vision/index.js';
+import { IMAGES } from './vision/index.js';
 import { bart } from './text/bart.js';
 import { blenderbot } from './text/blenderbot.js';
 import { led } from './text/led.js';
@@ -50,7 +50,7 @@ import { pegasus } from './text/pegasus.js';
 import { plbart } from './text/plbart.js';
 import { switchTransformers } from './text/switch-transformers.js';
 import { mt5, t5, umt5 } from './text/t5.js';
-import { SOUNDS } from './audio/recognition.js';
+import { AUDIOS } from './audio/recognition.js';
 import { TIMM } from './timm/index.js';
 import { SPEECH } from './audio/synthesis.js';
 import { xlnet } from './text/xlnet.js';
@@ -65,9 +65,9 @@ export const FAMILIES: readonly AnyFamily[] = [
   ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
   ...[bloom, mpt, mamba2, nemotronH, modernbertDecoder],
   ...[gpt2, gptBigcode, gptNeo, gptj, codegen, gptNeox, falcon, phi, stablelm],
-  ...PICTURES,
+  ...IMAGES,
   ...TIMM,
-  ...SOUNDS,
+  ...AUDIOS,
   ...SPEECH,
   ...MEDIA,
   ...[visionEncoderDecoder, blip, git],

@@ -41,7 +41,7 @@ export function hasWriter(modelType: string | undefined, head: Head): boolean {
 }
 
 /**
- * Writes the graphs of a model from its configuration and the places of its tensors. Pure: the same input gives the same
+ * Writes the graphs of a model from its configuration and the positions of its tensors. Pure: the same input gives the same
  * bytes, and no weights are read.
  * @throws GraphError that says what does not fit
  */

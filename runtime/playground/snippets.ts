@@ -2,7 +2,7 @@ import type { Described, Json } from './api/describe.js';
 
 type Body = Readonly<Record<string, Json>>;
 
-/** Longer texts in Base64 are named, not shown: nobody reads a picture. */
+/** Longer texts in Base64 are named, not shown: nobody reads an image. */
 const MOST_SHOWN = 200;
 
 interface Place {

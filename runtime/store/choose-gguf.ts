@@ -5,7 +5,7 @@ import { partPaths } from '../gguf/parts.js';
 import { StoreError } from './errors.js';
 import { ggufLabel, labelRank } from './gguf-label.js';
 
-/** `mmproj`: towers for pictures and sounds. `draft`: a small model that guesses for a large one. `imatrix`: figures for quantising. */
+/** `mmproj`: towers for images and audio clips. `draft`: a small model that guesses for a large one. `imatrix`: figures for quantising. */
 export type GgufRole = 'model' | 'mmproj' | 'adapter' | 'draft' | 'imatrix' | 'vocabulary';
 
 /** A file of GGUF, or the parts of one. */
@@ -113,7 +113,7 @@ const USUAL = 'Q4_K_M';
 const TOWER_LABELS = ['F16', 'BF16', 'F32'];
 
 /**
- * The file for pictures and sounds beside a model; undefined where there is none. Pure.
+ * The file for images and audio clips beside a model; undefined where there is none. Pure.
  * @param wanted one of them, by label, path or name
  * @throws StoreError `not_found` if none, or several, are so called
  */

@@ -141,7 +141,7 @@ function withImageAlias({ image, ...body }: Body): Body {
   return { ...mediaKey(image), ...body };
 }
 
-/** The key at which a picture, sound or video stands: by its address, or in the body. */
+/** The key at which an image, audio or video stands: by its address, or in the body. */
 export function mediaKey(value: string): { url: string } | { base64: string } {
   return /^https?:/i.test(value) ? { url: value } : { base64: value };
 }

@@ -8,7 +8,7 @@ import type { Progress } from '../core/progress.js';
 import type { ToolSupport } from '../core/tools.js';
 import type { Usage } from '../core/usage.js';
 
-/** Bytes of an image, sound or video that the request gave by url or base64. */
+/** Bytes of an image, audio or video that the request gave by url or base64. */
 export interface Media {
   bytes: Uint8Array;
   /** Type detected from the bytes, e.g. `image/png`. */

@@ -24,11 +24,11 @@ export default defineTask({
       files: PROCESSOR_FILES,
       async run(handle, { media }, { signal }) {
         const { levels, width, png } = await handle.estimate(media.bytes, signal);
-        const picture = Buffer.from(png).toString('base64');
+        const image = Buffer.from(png).toString('base64');
         return encodedJson([
           '{"formatted_predicted_depth_array":',
           encodeRows(levels, width),
-          `,"depth_png":"${picture}"}`,
+          `,"depth_png":"${image}"}`,
         ]);
       },
     },

@@ -67,4 +67,4 @@ export const PROMPT_FILES = [...ENCODERS, ...ENCODERS.map((folder) => `*/${folde
     ),
   );
 
-export const picture = z.string().describe('data URL of a PNG file, or with json: true the file itself');
+export const image = z.string().describe('data URL of a PNG file, or with json: true the file itself');

@@ -1,10 +1,10 @@
 import { mapMessageMedia } from '../core/message-media.js';
 import type { AnyTask } from './define.js';
 import { sampleClip } from './sample-clip.js';
-import { sampleSound } from './sample-sound.js';
+import { sampleAudio } from './sample-audio.js';
 
 /** A 32 x 32 grey-scale ramp as PNG in Base64. */
-export const PICTURE = [
+export const IMAGE = [
   'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAAAAABWESUoAAABaUlEQVR42mNgYOXiF5GUU9bQNTK3cXTzDgiNik/JzCuuqG1q75k4',
   'bTYDMwevkLiMopq2gamVvYunX3BEbFJ6TmFZdUNrV/+UmfMY2LgFRKXkVTT1jC1sndx9AsOiE1Kz8ksq65o7eidNn7OQgZNPWEJW',
   'SV3H0MzawdXLPyQyLjkjt6i8prGte8LUWfOXMPAIikkrqGrpm1jaOXv4BoXHJKZlF5RW1bd09k2eMXfRcga8LlywdBUDXhcuXrGW',
@@ -18,9 +18,9 @@ type ExampleOf = Pick<AnyTask, 'example' | 'modality' | 'blocks'>;
 /** A small medium of the kind that the task takes, in Base64. */
 export function sampleMedium({ modality, blocks }: Omit<ExampleOf, 'example'>): SampleMedium {
   const kind = blocks ?? modality;
-  if (kind === 'audio') return { base64: sampleSound(), mediaType: 'audio/wav' };
+  if (kind === 'audio') return { base64: sampleAudio(), mediaType: 'audio/wav' };
   if (kind === 'video') return { base64: sampleClip(), mediaType: 'image/gif' };
-  return { base64: PICTURE, mediaType: 'image/png' };
+  return { base64: IMAGE, mediaType: 'image/png' };
 }
 
 export interface SampleMedium {

@@ -22,7 +22,7 @@ export const functionToApply = anyCase(z.enum(['softmax', 'sigmoid', 'none'])).n
 /** Files that every model for text needs besides its graph. */
 export const TOKENIZER_FILES = ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'];
 
-/** An image, sound or video by address or in Base64. url takes precedence if both are given. */
+/** An image, audio or video by address or in Base64. url takes precedence if both are given. */
 export const media = {
   url: z.string().min(1).optional().describe('http(s) address of the file'),
   base64: z.string().min(1).optional().describe('the file as a data URL or bare Base64'),
@@ -35,7 +35,7 @@ export function withMedia<S extends z.ZodRawShape>(shape: S) {
     .refine((body) => 'url' in body || 'base64' in body, { message: 'needs "url" or "base64"', path: [] });
 }
 
-/** A corner box in whole pixels of the picture that was given. */
+/** A corner box in whole pixels of the image that was given. */
 export const box = z.object({ xmin: z.int(), ymin: z.int(), xmax: z.int(), ymax: z.int() });
 
 export const detection = z.object({ score: z.number(), label: z.string(), box });
@@ -50,7 +50,7 @@ export const threshold = (standard: number) =>
 
 export const base64Png = z.string().describe('PNG in Base64');
 
-/** Files that say how pictures are prepared. */
+/** Files that say how images are prepared. */
 export const PROCESSOR_FILES = ['preprocessor_config.json', 'processor_config.json'];
 
 export const maxLength = z

@@ -1,6 +1,6 @@
-import { soundTask } from './made-sound.js';
+import { audioTask } from './made-audio.js';
 
-export default soundTask(
+export default audioTask(
   { title: 'Text to audio', summary: 'Makes the sound that a text describes.' },
   'waves against a quay',
 );

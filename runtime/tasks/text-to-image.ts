@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineTask } from './define.js';
-import { picture, PIPELINE_FILES, prompt, PROMPT_FILES, promptParams } from './diffusion.js';
+import { image, PIPELINE_FILES, prompt, PROMPT_FILES, promptParams } from './diffusion.js';
 import { params } from './fragments.js';
 
 /** As much as these pipelines take. */
@@ -32,7 +32,7 @@ export default defineTask({
         .describe('share of the result that keeps the contrast it has without the negative prompt'),
     }),
   }),
-  output: picture,
+  output: image,
   example: { text: 'A lighthouse at dusk, oil painting', params: { num_inference_steps: 20, seed: 1 } },
   engines: {
     diffusion: {

@@ -1,6 +1,6 @@
-import { soundTask } from './made-sound.js';
+import { audioTask } from './made-audio.js';
 
-export default soundTask(
+export default audioTask(
   { title: 'Text to speech', summary: 'Speaks a text.' },
   'The harbour is quiet this morning.',
 );

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineTask } from './define.js';
-import { noiseParams, picture, PIPELINE_FILES } from './diffusion.js';
+import { noiseParams, image, PIPELINE_FILES } from './diffusion.js';
 import { params } from './fragments.js';
 
 export default defineTask({
@@ -12,7 +12,7 @@ export default defineTask({
   makes: 'image',
   profile: 'vision',
   input: z.object({ params: params(noiseParams) }),
-  output: picture,
+  output: image,
   example: { params: { num_inference_steps: 20, seed: 1 } },
   engines: {
     diffusion: {

@@ -8,7 +8,7 @@ import { runnableExample, sampleMedium } from '../tasks/example.js';
 const FRAMES = 4;
 
 /**
- * The request that must succeed before a model counts as ready: the task's example, with a synthetic picture or sound as its media
+ * The request that must succeed before a model counts as ready: the task's example, with a synthetic image or audio as its media
  * at most two generated tokens, and few frames of a video: models that read all of them have thousands of tokens for them.
  *
  * @param own the model's own example, if the task's does not suit it, and its engine

@@ -19,7 +19,7 @@ export function withFiles(value, folder, as) {
 
 /** Where an answer differs from the expected one; keys that Python's does not have are allowed. */
 export async function differenceOf(actual, expected, place = '$') {
-  if (Buffer.isBuffer(expected)) return pictureDifference(actual, expected, place);
+  if (Buffer.isBuffer(expected)) return imageDifference(actual, expected, place);
   if (typeof expected === 'number' && typeof actual === 'number') {
     const near = Math.abs(actual - expected) <= ABSOLUTE + RELATIVE * Math.abs(expected);
     return near ? undefined : `${place}: ${actual}, Python says ${expected}`;
@@ -37,7 +37,7 @@ export async function differenceOf(actual, expected, place = '$') {
 
 const short = (value) => (value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80));
 
-async function pictureDifference(actual, expected, place) {
+async function imageDifference(actual, expected, place) {
   if (typeof actual !== 'string') return `${place}: ${short(actual)}, Python has a picture`;
   const bytes = Buffer.from(actual.replace(/^data:[^,]*,/, ''), 'base64');
   const [found, wanted] = await Promise.all(

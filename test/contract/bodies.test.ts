@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import request from 'supertest';
-import { PICTURE } from '../../runtime/tasks/example.js';
+import { IMAGE } from '../../runtime/tasks/example.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { fakeApp } from '../fakes/app.js';
 import { closeServers, gateway, secret } from '../fakes/gateway.js';
@@ -80,7 +80,7 @@ test('OpenAI’s interface takes as much as the models behind it', async () => {
   };
   const tooLarge = (most: number) => [413, `the body is larger than ${most} bytes (MAX_BODY_BYTES)`];
   expect(await send('completions', 4 * 2 ** 20)).toEqual(tooLarge(2 ** 20));
-  // Conversations may hold pictures.
+  // Conversations may hold images.
   expect(await send('chat/completions', 48 * 2 ** 20)).toEqual(tooLarge(48 * 2 ** 20));
   // Each of its texts is a body of its own.
   expect(await send('embeddings', 4 * 2 ** 20)).toEqual(tooLarge(4 * 2 ** 20));
@@ -132,8 +132,8 @@ test('embeddings that are megabytes of JSON come in pieces, and whole', async ()
 });
 
 describe('a picture of megabytes', () => {
-  const picture = Buffer.concat([Buffer.from(PICTURE, 'base64'), randomBytes(3e6)]);
-  const base64 = picture.toString('base64');
+  const image = Buffer.concat([Buffer.from(IMAGE, 'base64'), randomBytes(3e6)]);
+  const base64 = image.toString('base64');
   const seen: Buffer[] = [];
   const app = fakeApp({
     task: 'image-classification',
@@ -157,7 +157,7 @@ describe('a picture of megabytes', () => {
   ])('%s', async (_, body) => {
     const answer = await send(body);
     expect([answer.status, answer.body.error]).toEqual([200, null]);
-    expect(seen.pop()!.equals(picture)).toBe(true);
+    expect(seen.pop()!.equals(image)).toBe(true);
   });
 
   test.each([

@@ -20,7 +20,7 @@ afterEach(() => {
   }
 });
 
-/** A classifier of pictures. @param allowPrivate networks that it fetches from */
+/** A classifier of images. @param allowPrivate networks that it fetches from */
 async function serving(allowPrivate: string[]): Promise<Transport> {
   const task = 'image-classification';
   const example = runnableExample(taskOf(task));

@@ -1,4 +1,4 @@
-import { PICTURE } from '../../runtime/tasks/example.js';
+import { IMAGE } from '../../runtime/tasks/example.js';
 import { closeServers } from '../fakes/gateway.js';
 import { anthropicAnswer, history, provider, PROVIDER_KEY, remoteGateway, run } from '../fakes/provider.js';
 import { events, messages, parameters, post, tools } from '../fakes/talking-model.js';
@@ -92,7 +92,7 @@ describe('Anthropic’s messages', () => {
     const fake = await provider(anthropicAnswer());
     const base = await remoteGateway({ kind: 'anthropic', url: fake.url }, { task: 'image-text-to-text' });
     const content = [
-      { type: 'image', base64: PICTURE },
+      { type: 'image', base64: IMAGE },
       { type: 'image', url: 'https://x.test/a.png' },
     ];
     await run(base, { messages: [{ role: 'user', content }] });
@@ -100,7 +100,7 @@ describe('Anthropic’s messages', () => {
       {
         role: 'user',
         content: [
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PICTURE } },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: IMAGE } },
           { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } },
         ],
       },

@@ -51,8 +51,8 @@ test('a talking model: whole, streamed, through other interfaces, counted', asyn
 
 test('any task: a medium as it is, an object in the envelope', async () => {
   const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
-  const pictures = await chained(answers('image/png', png), 'text-to-image');
-  const drawn = await fetch(`${pictures}/org/remote`, {
+  const images = await chained(answers('image/png', png), 'text-to-image');
+  const drawn = await fetch(`${images}/org/remote`, {
     ...{ method: 'POST', body: JSON.stringify({ text: 'a boat', json: true }) },
     headers: { authorization: secret, 'content-type': 'application/json', lang: 'python' },
   });

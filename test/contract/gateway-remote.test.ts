@@ -1,4 +1,4 @@
-import { PICTURE } from '../../runtime/tasks/example.js';
+import { IMAGE } from '../../runtime/tasks/example.js';
 import { closeServers, secret } from '../fakes/gateway.js';
 import {
   chunk,
@@ -116,7 +116,7 @@ describe('OpenAI’s chat', () => {
     const base = await remoteGateway({ url }, { task: 'image-text-to-text' });
     const shown = {
       role: 'user',
-      content: [{ type: 'image', base64: `data:text/html;base64,${PICTURE}` }, 'Look'],
+      content: [{ type: 'image', base64: `data:text/html;base64,${IMAGE}` }, 'Look'],
     };
     const { status } = await run(base, {
       messages: [...history, shown],
@@ -138,7 +138,7 @@ describe('OpenAI’s chat', () => {
         {
           role: 'user',
           content: [
-            { type: 'image_url', image_url: { url: `data:image/png;base64,${PICTURE}` } },
+            { type: 'image_url', image_url: { url: `data:image/png;base64,${IMAGE}` } },
             { type: 'text', text: 'Look' },
           ],
         },

@@ -218,7 +218,7 @@ describe('the envelope', () => {
 test('fetched media count as held while they come', async () => {
   const fetchMedia: FetchMedia = async (url, _signal, onBytes) => {
     onBytes?.(url.endsWith('large') ? 1000 : 10);
-    return Buffer.from(taskPicture(), 'base64');
+    return Buffer.from(taskImage(), 'base64');
   };
   const { run, begun, finish } = waitingModel();
   const app = fakeApp({ task: 'image-classification', fetchMedia, run, maxPendingBytes: 500 });
@@ -349,7 +349,7 @@ describe('the input shorthand of the official clients', () => {
     ]);
   });
 
-  const png = `data:image/png;base64,${taskPicture()}`;
+  const png = `data:image/png;base64,${taskImage()}`;
   test.each([
     [{ input: png }],
     [{ image: png }],
@@ -382,6 +382,6 @@ function raw(data: unknown): string {
 }
 
 /** One grey pixel. */
-function taskPicture(): string {
+function taskImage(): string {
   return 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==';
 }

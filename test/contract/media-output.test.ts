@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { fakeApp } from '../fakes/app.js';
 
-/** How pictures, sounds and video that a model makes are sent. */
+/** How images, audio clips and video that a model makes are sent. */
 
 const media = Uint8Array.from([1, 2, 3, 250]);
 const app = fakeApp({ task: 'text-to-speech', run: async () => ({ mediaType: 'audio/wav', media }) });

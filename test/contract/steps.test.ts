@@ -9,7 +9,7 @@ import type { ModelService } from '../../runtime/http/service.js';
 import { fakeApp } from '../fakes/app.js';
 import { closeServers, gateway, secret, started } from '../fakes/gateway.js';
 
-/** How far pictures are that are made step by step. */
+/** How far images are that are made step by step. */
 
 afterEach(closeServers);
 

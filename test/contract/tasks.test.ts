@@ -31,7 +31,7 @@ describe.each(TASK_IDS.map((id) => [id] as const))('%s', (id: TaskId) => {
   });
 
   test.each([{}, { foo: 1 }, { input: {} }, { params: {} }])('%j is no request', (body) => {
-    // A picture of anything needs nothing said.
+    // An image of anything needs nothing said.
     if (task.modality === 'none') expect(readBody(id, task, body).input).toEqual({ params: {} });
     else expect(() => readBody(id, task, body)).toThrow(/needs|is required/);
   });

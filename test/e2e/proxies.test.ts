@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { PICTURE } from '../../runtime/tasks/example.js';
+import { IMAGE } from '../../runtime/tasks/example.js';
 import { AUTHORITY, type Proxy, startProxy, startTlsFront } from '../fakes/proxy.js';
 import type { TestContainer } from './support/container.js';
 import { describeWithDocker } from './support/engine.js';
@@ -18,7 +18,7 @@ describeWithDocker('a container behind a proxy and a private certificate authori
 
   beforeAll(async () => {
     workshop = await openWorkshop();
-    media = createServer((_request, response) => response.end(Buffer.from(PICTURE, 'base64')));
+    media = createServer((_request, response) => response.end(Buffer.from(IMAGE, 'base64')));
     media.listen(0, '127.0.0.1');
     await once(media, 'listening');
     const ports = [workshop.hub.port, (media.address() as AddressInfo).port];

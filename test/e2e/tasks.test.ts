@@ -1,5 +1,5 @@
 import { TASK_IDS } from '../../runtime/core/task-ids.js';
-import { SOUND_FORMATS } from '../../runtime/core/sound-formats.js';
+import { AUDIO_FORMATS } from '../../runtime/core/audio-formats.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
 import { difference } from '../parity/difference.js';
 import { zooModel, zooNames } from '../parity/zoo.js';
@@ -9,12 +9,12 @@ import { openWorkshop, type Workshop } from './support/workshop.js';
 
 const TASKS = TASK_IDS.filter((id) => taskOf(id).profile !== 'text' || taskOf(id).makes !== undefined);
 
-/** The first image for sound or video compiles its ffmpeg. */
+/** The first image for audio or video compiles its ffmpeg. */
 const BUILD_MS = 20 * 60_000;
 
 /** The ffmpeg of the image writes each format. */
 async function asksForFormats(container: TestContainer, request: Record<string, unknown>): Promise<void> {
-  for (const format of SOUND_FORMATS) {
+  for (const format of AUDIO_FORMATS) {
     const params = { ...(request['params'] as object | undefined), format };
     const { status, envelope } = await container.run({ ...request, params });
     expect({ format, status, error: envelope.error }).toEqual({ format, status: 200, error: null });

@@ -169,7 +169,7 @@ describe('a gateway', () => {
   test('before models of texts and of pictures', async () => {
     const { target, metrics } = await start();
     await survives(target('org/text'), [BOMB, ...hostileBodies(MEBI)], 250);
-    // Chats carry pictures, so that zeros in gzip may become as many bytes as there.
+    // Chats carry images, so that zeros in gzip may become as many bytes as there.
     await survives(target('openai/v1/chat/completions'), hostileBodies(MEBI), 600);
     await survives(target('org/picture'), hostileBodies(48 * MEBI), 600);
     const text = await (await fetch(metrics)).text();

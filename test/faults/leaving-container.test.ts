@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { PICTURE } from '../../runtime/tasks/example.js';
+import { IMAGE } from '../../runtime/tasks/example.js';
 import { atRest, bytesOf, leaveAnywhere, leaveAtEveryAwait, sendAheadAndLeave } from '../fakes/leaving.js';
 import { closeWatched, watchedServer } from './watched-server.js';
 
@@ -23,7 +23,7 @@ const REQUESTS: [name: string, task: TaskId, Buffer][] = [
   ['a body of a third of a megabyte', 'text-generation', post({ text: 'x'.repeat(3e5) })],
   ['a refused body', 'text-generation', post({ text: 1 })],
   ['a picture by address', 'image-classification', post({ url: 'http://media.example/x.png' })],
-  ['a picture in place', 'image-classification', post({ base64: PICTURE })],
+  ['a picture in place', 'image-classification', post({ base64: IMAGE })],
   ['status', 'text-generation', bytesOf('GET', '/status', HEADERS)],
   ['metrics', 'text-generation', bytesOf('GET', '/metrics', HEADERS)],
 ];

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { encodeWav } from '../../runtime/core/wav.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
-import { PICTURE } from '../../runtime/tasks/example.js';
+import { IMAGE } from '../../runtime/tasks/example.js';
 import { atRest, bytesOf, leaveAnywhere, leaveAtEveryAwait } from '../fakes/leaving.js';
 import { closeWatched, watchedServer } from './watched-server.js';
 
@@ -39,8 +39,8 @@ interface Case {
 const of = (task: TaskId, output: unknown, requests: Record<string, Buffer>): Case[] =>
   Object.entries(requests).map(([name, bytes]) => ({ name, task, output, bytes }));
 
-const picture = Buffer.from(PICTURE, 'base64');
-const sound = Buffer.alloc(3000, 1);
+const image = Buffer.from(IMAGE, 'base64');
+const audio = Buffer.alloc(3000, 1);
 
 const CASES: Case[] = [
   ...of('chat', message, {
@@ -117,11 +117,11 @@ const CASES: Case[] = [
     },
   ),
   ...of('automatic-speech-recognition', 'word', {
-    'a transcription': form('/v1/audio/transcriptions', 'audio/wav', sound),
-    'a sound as it is': post('/', sound, { 'content-type': 'audio/wav' }),
+    'a transcription': form('/v1/audio/transcriptions', 'audio/wav', audio),
+    'a sound as it is': post('/', audio, { 'content-type': 'audio/wav' }),
   }),
   ...of('image-classification', [{ label: 'a', score: 1 }], {
-    'a picture as it is': post('/', picture, { 'content-type': 'image/png' }),
+    'a picture as it is': post('/', image, { 'content-type': 'image/png' }),
   }),
 ];
 

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { LoadRequest } from '../../runtime/core/load-request.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import type { FetchMedia } from '../../runtime/media/fetch-media.js';
-import { PICTURE } from '../../runtime/tasks/example.js';
+import { IMAGE } from '../../runtime/tasks/example.js';
 import { createByteBudget } from '../../runtime/wire/byte-budget.js';
 import { createHttpServer } from '../../runtime/wire/server.js';
 import type { ToEngine } from '../../runtime/worker/protocol.js';
@@ -43,13 +43,13 @@ function answering(engine: FakeEngine, output: unknown) {
   return () => open.size;
 }
 
-const picture: FetchMedia = async (_url, signal, onBytes) => {
+const image: FetchMedia = async (_url, signal, onBytes) => {
   for (let i = 0; i < 4; i++) {
     signal.throwIfAborted();
     onBytes?.(1000);
     await turn();
   }
-  return Buffer.from(PICTURE, 'base64');
+  return Buffer.from(IMAGE, 'base64');
 };
 
 interface Watching {
@@ -79,7 +79,7 @@ export async function watchedServer(
     onKill: () => {},
   });
   const budget = createByteBudget(2 ** 24);
-  const app = fakeApp({ task, budget, fetchMedia: picture, run: scheduler.run, requiredKey: 'K' });
+  const app = fakeApp({ task, budget, fetchMedia: image, run: scheduler.run, requiredKey: 'K' });
   supervisor.start(async () => ({}) as LoadRequest);
   const server = createHttpServer(app);
   await started(server);

@@ -7,7 +7,7 @@ import { openApiOf } from '../../runtime/boot/openapi.js';
 import { servePage } from '../browser/support/page-server.js';
 import { zooModel, zooPlaces } from './zoo.js';
 
-/** One model that streams and one of pictures in each run; CONFORMANCE=all takes minutes. */
+/** One model that streams and one of images in each run; CONFORMANCE=all takes minutes. */
 const SOME: readonly TaskId[] = ['chat', 'image-classification'];
 const tasks = process.env['CONFORMANCE'] === 'all' ? TASK_IDS : SOME;
 

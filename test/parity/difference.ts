@@ -1,23 +1,23 @@
 import sharp from 'sharp';
-import { bytesOf, soundDifference, videoDifference } from './media-difference.js';
+import { bytesOf, audioDifference, videoDifference } from './media-difference.js';
 
 export interface Compare {
   kind: 'json' | 'image' | 'audio' | 'video';
   atol?: number;
   rtol?: number;
-  /** Mean absolute difference of the samples of pictures, in levels of 8 bits. */
+  /** Mean absolute difference of the samples of images, in levels of 8 bits. */
   mean_abs?: number;
-  /** Least ratio of signal to noise of sounds. */
+  /** Least ratio of signal to noise of audio clips. */
   snr_db?: number;
 }
 
-/** An expected picture, sound or video. */
+/** An expected image, audio or video. */
 export class ExpectedMedia {
   constructor(readonly bytes: Buffer) {}
 }
 
 /**
- * Where an answer differs from the expected one: numbers within the tolerance, pictures (data URLs or bare Base64) within
+ * Where an answer differs from the expected one: numbers within the tolerance, images (data URLs or bare Base64) within
  * theirs, all else equal, extra keys allowed.
  */
 export async function difference(
@@ -72,12 +72,12 @@ async function mediaDifference(
     return `${path}: ${JSON.stringify(actual)?.slice(0, 300)}, expected a medium`;
   const bytes = bytesOf(actual);
   if (compare.kind === 'audio')
-    return soundDifference(bytes, expected.bytes, compare.snr_db ?? Infinity, path);
+    return audioDifference(bytes, expected.bytes, compare.snr_db ?? Infinity, path);
   if (compare.kind === 'video') return videoDifference(bytes, expected.bytes, compare.mean_abs ?? 0, path);
-  return pictureDifference(bytes, expected, compare, path);
+  return imageDifference(bytes, expected, compare, path);
 }
 
-async function pictureDifference(
+async function imageDifference(
   actual: Buffer,
   expected: ExpectedMedia,
   { mean_abs = 0 }: Compare,

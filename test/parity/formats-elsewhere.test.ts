@@ -3,7 +3,7 @@ import type { TaskId } from '../../runtime/core/task-ids.js';
 import { fixtureSpec, serveInline } from './load.js';
 import { zooModel } from './zoo.js';
 
-/** Formats of answers about pictures, sounds and videos, and of models with an encoder. */
+/** Formats of answers about images, audio clips and videos, and of models with an encoder. */
 
 jest.setTimeout(120_000);
 

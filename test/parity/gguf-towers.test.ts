@@ -22,7 +22,7 @@ const SIDE = 32;
 const PIXELS = Float32Array.from({ length: 3 * SIDE * SIDE }, (_, i) => Math.sin(i / 7));
 const repo = join(FIXTURES, 'zoo-gguf/image-text-to-text/gemma3/repo');
 
-/** What the encoder of pictures gives, over a model and its tower. */
+/** What the encoder of images gives, over a model and its tower. */
 async function featuresOver(text: Buffer, tower: Buffer, { exact = true } = {}): Promise<Float32Array> {
   const dir = await mkdtemp(join(tmpdir(), 'gguf-'));
   await writeFile(join(dir, 'm.gguf'), text);

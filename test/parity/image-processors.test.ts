@@ -19,8 +19,8 @@ interface Row {
 const fixture = join(import.meta.dirname, '../fixtures/image-processors.json');
 const rows = JSON.parse(readFileSync(fixture, 'utf8')) as Row[];
 
-/** The picture of the script. */
-function picture(width: number, height: number) {
+/** The image of the script. */
+function image(width: number, height: number) {
   const level = (x: number, y: number, c: number) => (x * 7 + y * 13 + c * 50 + ((x * y) % 31) * 3) % 256;
   const data = Uint8Array.from({ length: width * height * 3 }, (_, i) =>
     level(Math.floor(i / 3) % width, Math.floor(i / 3 / width), i % 3),
@@ -36,9 +36,7 @@ const named = rows.map((row) => {
 /** Fixture: scripts/fixtures/image_processors.py, made with Python's slow processors. */
 describe('image processors give the numbers that Python gives', () => {
   test.each(named.filter(([, { error }]) => error === undefined))('%s', (_, row) => {
-    const { values, height, width } = createImageProcessor(row.config).process(
-      picture(row.width, row.height),
-    );
+    const { values, height, width } = createImageProcessor(row.config).process(image(row.width, row.height));
     expect([values.length / height / width, height, width]).toEqual(row.shape);
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     expect(Math.abs(mean - row.mean)).toBeLessThan(1e-4 * Math.max(1, Math.abs(row.mean)));
@@ -51,6 +49,6 @@ describe('image processors give the numbers that Python gives', () => {
   });
 
   test.each(named.filter(([, { error }]) => error !== undefined))('%s fails as in Python', (_, row) => {
-    expect(() => createImageProcessor(row.config).process(picture(row.width, row.height))).toThrow();
+    expect(() => createImageProcessor(row.config).process(image(row.width, row.height))).toThrow();
   });
 });

@@ -27,7 +27,7 @@ async function packedLikeness(task: TaskId, name: string, dtype: 'q8' | 'q4') {
   return likenessOf({ graphs: toMake!.plain!, folder: repo }, { graphs: spec.written!, folder });
 }
 
-// One of each kind: tokens, a decoder, a source beside it, pictures, texts beside them, sounds, chats about pictures, noise.
+// One of each kind: tokens, a decoder, a source beside it, images, texts beside them, audio clips, chats about images, noise.
 test.each([
   ['feature-extraction', 'bert-noprefix-f16'],
   ['text-generation', 'llama-bf16-tied'],

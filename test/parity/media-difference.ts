@@ -23,8 +23,8 @@ function decoded(file: Buffer, ...options: string[]): Buffer {
 
 const RATE_OFFSET = 24;
 
-/** Where a sound is further from the expected one than a ratio of signal to noise allows. Both are WAV files. */
-export function soundDifference(
+/** Where an audio clip is further from the expected one than a ratio of signal to noise allows. Both are WAV files. */
+export function audioDifference(
   actual: Buffer,
   expected: Buffer,
   snrDb: number,

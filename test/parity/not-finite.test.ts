@@ -14,7 +14,7 @@ for (const task of TASK_IDS) {
   const run = missing === undefined ? test : test.skip;
   run(`${task}: not ready, and the reason${missing ? ` (skipped: ${missing})` : ''}`, async () => {
     const { repo } = await zooModel(task, (await zooNames(task))[0]!);
-    // Durations that are none end VITS’s exports before its sound.
+    // Durations that are none end VITS’s exports before its audio.
     const poison = task === 'text-to-speech' ? { weight: 'decoder.conv_pre.weight' } : {};
     const poisoned = await poisonedModel(repo, poison);
     const outcome = serveInline(fixtureSpec(task, 'zoo/poisoned', poisoned), poisoned).then(

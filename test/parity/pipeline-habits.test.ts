@@ -60,7 +60,7 @@ test('Stable Diffusion does not read the mean and spread of channels, as SDXL do
   expect(await answersOf({ file: 'vae_decoder/config.json', settings }, [request])).toEqual(plain);
 });
 
-/** The first row of DDPMPipeline's picture of seed 3, in three steps of an Euler scheduler (diffusers 0.35.2). */
+/** The first row of DDPMPipeline's image of seed 3, in three steps of an Euler scheduler (diffusers 0.35.2). */
 const ROW = [255, 255, 104, 255, 4, 255, 255, 229, 149, 255, 0, 255, 0, 135, 81, 255];
 
 test('DDPMPipeline scales nothing, whatever its scheduler', async () => {

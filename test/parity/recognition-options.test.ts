@@ -17,11 +17,11 @@ interface Recogniser {
 async function recogniser(
   name: string,
   root: string,
-  sound: (model: ZooModel) => unknown,
+  audio: (model: ZooModel) => unknown,
 ): Promise<Recogniser> {
   const model = await zooModel(TASK, name, root);
   const served = await serveInline(fixtureSpec(TASK, model.about.id, model.repo), model.repo);
-  const base64 = sound(model);
+  const base64 = audio(model);
   return { served, ask: (params) => served.run({ base64, params }) };
 }
 
@@ -45,9 +45,9 @@ async function withSettings(
   }
 }
 
-const firstSound = ({ cases }: ZooModel): unknown => cases.find(({ expect }) => expect)!.request['base64'];
+const firstAudio = ({ cases }: ZooModel): unknown => cases.find(({ expect }) => expect)!.request['base64'];
 /** More than two windows. */
-const longSound = ({ cases }: ZooModel): unknown =>
+const longAudio = ({ cases }: ZooModel): unknown =>
   cases.find(
     ({ request: { params } }) => (params as object | undefined) && 'chunk_length_s' in (params as object),
   )!.request['base64'];
@@ -71,7 +71,7 @@ const missing = missingFor(TASK);
   describe('Whisper draws at the next temperature', () => {
     let whisper: Recogniser;
     beforeAll(async () => {
-      whisper = await recogniser('whisper-languages', 'zoo-own', longSound);
+      whisper = await recogniser('whisper-languages', 'zoo-own', longAudio);
     });
     afterAll(() => whisper.served.stop());
 
@@ -130,13 +130,13 @@ const missing = missingFor(TASK);
     await withSettings(model, [file, { no_timestamps_token_id: undefined }], async (served) => {
       const time = settings['no_timestamps_token_id']! + 30;
       const params = { logit_bias: { [time]: 100 }, max_new_tokens: 3 };
-      const { status, body } = await served.run({ base64: firstSound(model), params });
+      const { status, body } = await served.run({ base64: firstAudio(model), params });
       expect([status, body.output]).toEqual([200, '']);
     });
   });
 
   test('words to expect as a text are the tokens that Python makes of them', async () => {
-    const { served, ask } = await recogniser('whisper-en', 'zoo', firstSound);
+    const { served, ask } = await recogniser('whisper-en', 'zoo', firstAudio);
     try {
       const text = async (params: object): Promise<unknown> =>
         (await ask({ max_new_tokens: 12, ...params })).body.output;
@@ -195,7 +195,7 @@ const missing = missingFor(TASK);
   });
 
   test('times of letters and words change nothing in what a model scores step by step', async () => {
-    const plain = await recogniser('wav2vec2-letters', 'zoo-own', firstSound);
+    const plain = await recogniser('wav2vec2-letters', 'zoo-own', firstAudio);
     try {
       const { body } = await plain.ask({});
       for (const return_timestamps of ['char', 'word'])
@@ -210,7 +210,7 @@ const missing = missingFor(TASK);
     ['moonshine-tiny', 'zoo'],
     ['wav2vec2-letters', 'zoo-own'],
   ])('%s says what it can’t do', async (name, root) => {
-    const plain = await recogniser(name, root, firstSound);
+    const plain = await recogniser(name, root, firstAudio);
     try {
       for (const [option, value] of Object.entries({
         temperature: [0, 0.5],

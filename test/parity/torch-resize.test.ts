@@ -17,8 +17,8 @@ interface Case {
 const fixture = join(import.meta.dirname, '../fixtures/torch-resize.json');
 const cases = JSON.parse(readFileSync(fixture, 'utf8')) as Case[];
 
-/** The picture of the script. */
-function picture(width: number, height: number) {
+/** The image of the script. */
+function image(width: number, height: number) {
   const data = new Uint8Array(width * height * 3);
   for (let i = 0; i < data.length; i++) {
     const [x, y] = [Math.floor(i / 3) % width, Math.floor(i / 3 / width)];
@@ -33,7 +33,7 @@ describe('resizing bytes as PyTorch does', () => {
   test.each(cases)('$width x $height -> $toWidth x $toHeight, filter $resample', (row) => {
     const size = { width: row.toWidth, height: row.toHeight };
     const settings = { size, crop_pct: null, resample: row.resample };
-    const { data } = finish(torchResize(picture(row.width, row.height), settings));
+    const { data } = finish(torchResize(image(row.width, row.height), settings));
     expect(createHash('sha256').update(data).digest('hex')).toBe(row.sha256);
   });
 
@@ -47,6 +47,6 @@ describe('resizing bytes as PyTorch does', () => {
 
   test('an edge alone is no size of these classes', () => {
     const config = { image_processor_type: 'DINOv3ViTImageProcessorFast', size: { shortest_edge: 8 } };
-    expect(() => createImageProcessor(config).process(picture(9, 9))).toThrow(/no height and width/);
+    expect(() => createImageProcessor(config).process(image(9, 9))).toThrow(/no height and width/);
   });
 });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunError } from '../../runtime/core/errors.js';
-import type { Picture } from '../../runtime/media/picture.js';
+import type { Image } from '../../runtime/media/decoded-image.js';
 import { type VideoFacts, withVideo } from '../../runtime/media/video.js';
 import { scratchOf } from '../../runtime/boot/scratch.js';
 import { HAS_FFMPEG } from './ffmpeg.js';
@@ -28,7 +28,7 @@ const [ROWS, COLUMNS] = [3, 4];
 /** Levels by which means of parts may differ: roundings; of odd sizes each version of ffmpeg enlarges the colours its own way. */
 const toleranceOf = ([width, height]: [number, number]): number => (width % 2 || height % 2 ? 10 : 0.1);
 
-function meansOf({ data, width, height }: Picture): number[] {
+function meansOf({ data, width, height }: Image): number[] {
   const edges = (size: number, parts: number) =>
     Array.from({ length: parts + 1 }, (_, i) => Math.floor((size * i) / parts));
   const [rows, columns] = [edges(height, ROWS), edges(width, COLUMNS)];
@@ -60,8 +60,8 @@ async function read(bytes: Uint8Array): Promise<Read | RunError> {
   const frames: Case['frames'] = [];
   const all = withVideo(bytes, { limits, signal }, async (video) => {
     const numbers = Array.from({ length: video.facts.frames }, (_, i) => i);
-    await video.frames(numbers, (picture) => {
-      frames.push({ size: [picture.width, picture.height], means: meansOf(picture) });
+    await video.frames(numbers, (image) => {
+      frames.push({ size: [image.width, image.height], means: meansOf(image) });
     });
     return { facts: video.facts, frames };
   });

@@ -18,7 +18,7 @@ interface Timed {
 }
 
 interface Case {
-  sound: string;
+  audio: string;
   params: Record<string, unknown>;
   /** Text, begin and end of each. */
   expect: { text: string; chunks: Part[]; segments: Part[] };
@@ -71,8 +71,8 @@ const missing = missingFor(TASK);
   });
   afterAll(() => whisper.end());
 
-  const ask = async ({ sound, params }: Pick<Case, 'sound' | 'params'>) => {
-    const base64 = readFileSync(join(whisper.media, sound)).toString('base64');
+  const ask = async ({ audio, params }: Pick<Case, 'audio' | 'params'>) => {
+    const base64 = readFileSync(join(whisper.media, audio)).toString('base64');
     const { status, body } = await whisper.model.run({
       base64,
       params: { num_beams: 1, ...ASKED, ...params },
@@ -90,10 +90,10 @@ const missing = missingFor(TASK);
   });
 
   test('nobody else is told of words', async () => {
-    const [{ sound, params, expect: wanted }] = cases as [Case];
-    const text = await ask({ sound, params: { ...params, return_chunks: false } });
+    const [{ audio, params, expect: wanted }] = cases as [Case];
+    const text = await ask({ audio, params: { ...params, return_chunks: false } });
     expect(text).toMatchObject({ status: 200, output: wanted.text });
-    const parts = await ask({ sound, params: { ...params, return_timestamps: true } });
+    const parts = await ask({ audio, params: { ...params, return_timestamps: true } });
     expect(parts.output.chunks).toEqual(timed(wanted.segments));
     expect(parts.output.segments).toBeUndefined();
   });
@@ -101,8 +101,8 @@ const missing = missingFor(TASK);
   test('seams go by times of words where only the text is told', async () => {
     const one = cases.find(({ params }) => params['stride_length_s'] === 1.25)!;
     const params = { ...one.params, return_chunks: false };
-    expect(await ask({ sound: one.sound, params })).toMatchObject({ status: 200, output: one.expect.text });
-    const byTokens = await ask({ sound: one.sound, params: { ...params, return_timestamps: true } });
+    expect(await ask({ audio: one.audio, params })).toMatchObject({ status: 200, output: one.expect.text });
+    const byTokens = await ask({ audio: one.audio, params: { ...params, return_timestamps: true } });
     expect(byTokens.output).not.toBe(one.expect.text);
   });
 

@@ -238,8 +238,8 @@ describe('pictures', () => {
     const before = await atRest(server);
     // Quick to send and slow to decode.
     const create = { width: 7000, height: 7000, channels: 3 as const, background: '#246' };
-    const picture = await sharp({ create }).jpeg().toBuffer();
-    const body = { base64: picture.toString('base64') };
+    const image = await sharp({ create }).jpeg().toBuffer();
+    const body = { base64: image.toString('base64') };
     const leaving = Array.from({ length: 8 }, () => call({ url: `${server.url}/run`, body }));
     await waitFor(async () => (await server.status())['running'] === 8);
     for (const one of leaving) one.leave();

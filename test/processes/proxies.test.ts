@@ -21,7 +21,7 @@ const ID = 'test/pictures';
 jest.setTimeout(60_000);
 
 let hub: Hub;
-/** Takes pictures, analytics and update notices. */
+/** Takes images, analytics and update notices. */
 let other: Server;
 let posted: string[];
 let proxy: Proxy;
@@ -31,12 +31,12 @@ let env: Record<string, string>;
 beforeAll(async () => {
   hub = await startHub({ models: { [ID]: { dir: REPO, pipeline_tag: 'image-classification' } } });
   const create = { width: 8, height: 8, channels: 3 as const, background: 'red' };
-  const picture = await sharp({ create }).png().toBuffer();
+  const image = await sharp({ create }).png().toBuffer();
   posted = [];
   other = createServer((request, response) => {
     posted.push(`${request.method} ${request.url}`);
     if (request.url === '/version') return response.end(JSON.stringify({ version: '999.0.0' }));
-    return response.end(picture);
+    return response.end(image);
   }).listen(0, '127.0.0.1');
   await once(other, 'listening');
   const hubFront = await startTlsFront(hub.port);

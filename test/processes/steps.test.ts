@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { zooModel } from '../parity/zoo.js';
 import { modelEnv, type ServerProcess, startServer, waitFor } from '../fakes/server.js';
 
-/** How far a picture is that the model process makes: in events, in /status and in the log. */
+/** How far an image is that the model process makes: in events, in /status and in the log. */
 
 jest.setTimeout(60_000);
 

@@ -1,4 +1,4 @@
-/** Express and transformers.js as tutorials put them together for a chat about a picture: one model, one route. */
+/** Express and transformers.js as tutorials put them together for a chat about an image: one model, one route. */
 import { basename, dirname } from 'node:path';
 import {
   AutoModelForVision2Seq,

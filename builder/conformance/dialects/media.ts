@@ -19,7 +19,7 @@ function form(fields: Readonly<Record<string, string>>, file: Buffer): Buffer {
   return Buffer.concat([Buffer.from(named.join('') + head), file, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
 }
 
-/** A sound that is written down, as it is or in English. */
+/** An audio clip that is written down, as it is or in English. */
 export function transcription(params: Record<string, unknown>): Recipe {
   return (server, path) => {
     const { base64 } = server.golden;
@@ -55,11 +55,11 @@ export const images: Recipe = (server, path) => {
   return sameAsRun(server, {
     ...{ run, wanted: base64Of },
     ask: () => post(server, body, { path }),
-    found: (answer) => PICTURES.parse(jsonOf(answer)).data[0]!.b64_json,
+    found: (answer) => IMAGES.parse(jsonOf(answer)).data[0]!.b64_json,
   });
 };
 
-const PICTURES = z.object({ data: z.array(z.object({ b64_json: z.string().min(1) })).length(1) });
+const IMAGES = z.object({ data: z.array(z.object({ b64_json: z.string().min(1) })).length(1) });
 
 export const voices: Recipe = async (server, path) => {
   const names = await ownVoices(server);

@@ -3,8 +3,8 @@ import type { ExportRecipe } from '../types.js';
 import type { Json } from './config.js';
 import { decoderRecipe } from './decoders.js';
 import { pairRecipe } from './pairs.js';
-import { pictureRecipe } from './pictures.js';
-import { soundRecipe } from './sounds.js';
+import { imageRecipe } from './images.js';
+import { audioRecipe } from './audio.js';
 import { textRecipe } from './text.js';
 
 export interface RecipeRequest {
@@ -29,7 +29,7 @@ export function recipeFor({ head, config, processing }: RecipeRequest): ExportRe
 /** The recipe for a head, of any model; undefined where no kind of network has one. */
 export const findRecipe = ({ head, config, processing }: RecipeRequest) =>
   textRecipe(head, config) ??
-  soundRecipe(head, config) ??
+  audioRecipe(head, config) ??
   decoderRecipe(head, config) ??
   pairRecipe(head, config, processing) ??
-  pictureRecipe(head, config, processing);
+  imageRecipe(head, config, processing);

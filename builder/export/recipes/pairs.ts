@@ -1,26 +1,26 @@
 import type { Head } from '../../../runtime/core/handles/index.js';
 import type { ExportRecipe, SampleInput, Sizes } from '../types.js';
 import { type Json, number, numbersNamed } from './config.js';
-import { pictureSize } from './pictures.js';
+import { imageSize } from './images.js';
 
-const [TEXT, PICTURE] = [['texts', 'length'] as const, 'pictures'];
-const TRACED: Sizes = { texts: 2, length: 12, pictures: 2 };
+const [TEXT, IMAGE] = [['texts', 'length'] as const, 'pictures'];
+const TRACED: Sizes = { texts: 2, length: 12, images: 2 };
 const PROBES: readonly Sizes[] = [
-  { texts: 1, length: 7, pictures: 1 },
-  { texts: 3, length: 16, pictures: 1 },
-  { texts: 4, length: 9, pictures: 2 },
+  { texts: 1, length: 7, images: 1 },
+  { texts: 3, length: 16, images: 1 },
+  { texts: 4, length: 9, images: 2 },
 ];
 /** Where the sample's texts end: some networks look for the token that ends them. */
 const END = 4;
 
-/** Pictures against texts: any number of either. @returns undefined for other heads */
+/** Images against texts: any number of either. @returns undefined for other heads */
 export function pairRecipe(
   head: Head,
   config: Json,
   processing: Json,
 ): Omit<ExportRecipe, 'modelType'> | string | undefined {
   if (head !== 'image-text-matching') return undefined;
-  const size = pictureSize(config, processing);
+  const size = imageSize(config, processing);
   if (typeof size === 'string') return size;
   const text = (config['text_config'] ?? {}) as Json;
   const vocabulary = number(text['vocab_size']);
@@ -41,9 +41,9 @@ export function pairRecipe(
       },
       attention_mask: { kind: 'mask', axes: TEXT, optional: true },
       ...segments,
-      pixel_values: { kind: 'noise', axes: [PICTURE, size.channels, size.height, size.width] },
+      pixel_values: { kind: 'noise', axes: [IMAGE, size.channels, size.height, size.width] },
     },
-    free: [...TEXT, PICTURE],
+    free: [...TEXT, IMAGE],
     ...{ traced: TRACED, probes: PROBES },
   };
 }

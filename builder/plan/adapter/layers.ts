@@ -16,7 +16,7 @@ const isVocabulary = (path: string): boolean =>
 const isTokenizer = (path: string): boolean =>
   isVocabulary(path) || TOKENIZER_SETTINGS.includes(path) || path.startsWith('chat_template.');
 
-/** Licence texts and cards, the adapter itself, and how pictures and sounds are prepared. */
+/** Licence texts and cards, the adapter itself, and how images and audio clips are prepared. */
 const OWN = /^(?:adapter_|licen[cs]e|notice|readme|preprocessor_config|processor_config|video_preprocessor)/i;
 
 const isExport = (path: string): boolean => /\.onnx(?:[._]data)?$/.test(path);

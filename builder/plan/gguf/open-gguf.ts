@@ -29,7 +29,7 @@ export interface GgufRepository {
   chosen: GgufVariant;
   /** Why that file. */
   reason: string;
-  /** The file for pictures that is read beside it. */
+  /** The file for images that is read beside it. */
   tower?: Pick<ChosenTower, 'variant' | 'reason'> | undefined;
   /** Made of its metadata. */
   made: readonly MadeFile[];

@@ -7,7 +7,7 @@ import { formatSpec, parseSpec } from '../../../runtime/store/spec-file.js';
 import { taskOf } from '../../../runtime/tasks/registry.js';
 import { sizesOf } from '../network/sizes.js';
 import { numbersIn, WeightsError } from '../../../runtime/weights/index.js';
-import { pictureMemory } from '../pictures/picture-memory.js';
+import { imageMemory } from '../vision/image-memory.js';
 import type { ModelFacts } from '../facts.js';
 import type { ModelPlan, PlanRequest } from '../model-plan.js';
 import { Refusal } from '../refusal.js';
@@ -26,7 +26,7 @@ export interface LlamaChoice {
     chosen: ChosenGguf;
     tower: ChosenTower | undefined;
     reason: string;
-    /** Why pictures are not read, though there is a file for them. */
+    /** Why images are not read, though there is a file for them. */
     note: string | undefined;
   };
   /** Where nobody has asked for graphs of ours: by llama.cpp after all, since they refuse it. */
@@ -56,9 +56,9 @@ export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<
   if (asked === 'own') return { own };
   const instead = (refusal: Refusal) =>
     plan(`since ${refusal.reason}`, tower ? `${tower.variant.path} is not read: texts alone` : note);
-  // Pictures that are asked for are read, or the plan is refused.
-  const pictures = request.task ?? request.mmproj;
-  return tower && pictures !== undefined ? { own } : { own, instead };
+  // Images that are asked for are read, or the plan is refused.
+  const images = request.task ?? request.mmproj;
+  return tower && images !== undefined ? { own } : { own, instead };
 }
 
 const WITH_TOWER =
@@ -90,7 +90,7 @@ interface Known {
   chosen: ChosenGguf;
   /** Why llama.cpp. */
   why: string;
-  /** Why pictures are not read. */
+  /** Why images are not read. */
   unread: string | undefined;
 }
 
@@ -222,6 +222,6 @@ function factsFor(file: GgufModel): ModelFacts {
       sentenceModules: false,
       hasTimmSettings: false,
     },
-    ...{ network: { sizes: sizesOf(config) }, picture: pictureMemory(config, {}), notes: [], gguf: file },
+    ...{ network: { sizes: sizesOf(config) }, image: imageMemory(config, {}), notes: [], gguf: file },
   };
 }

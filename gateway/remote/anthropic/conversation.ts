@@ -1,6 +1,6 @@
 import { RunError } from '../../../runtime/core/errors.js';
 import type { RemoteCall } from '../kind.js';
-import { pictureOf } from '../media.js';
+import { imageOf } from '../media.js';
 import { type Block, type CallMade, type Message, messagesOf } from '../messages.js';
 
 interface Turn {
@@ -60,11 +60,11 @@ async function blocksOf({ content, path }: Message): Promise<object[]> {
 
 async function blockOf(block: Block, path: string): Promise<object> {
   if (block.type === 'text') return { type: 'text', text: block.text };
-  const picture = await pictureOf(block, path);
+  const image = await imageOf(block, path);
   const source =
-    'url' in picture
-      ? { type: 'url', url: picture.url }
-      : { type: 'base64', media_type: picture.mediaType, data: picture.base64 };
+    'url' in image
+      ? { type: 'url', url: image.url }
+      : { type: 'base64', media_type: image.mediaType, data: image.base64 };
   return { type: 'image', source };
 }
 

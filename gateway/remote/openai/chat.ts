@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { RunError } from '../../../runtime/core/errors.js';
 import type { Said } from '../../../runtime/tasks/generated.js';
 import type { RemoteCall, Translate } from '../kind.js';
-import { pictureOf } from '../media.js';
+import { imageOf } from '../media.js';
 import { assistant, saidOf } from '../said.js';
 import { type Block, continues, type Message, messagesOf } from '../messages.js';
 import { readChoices } from './choices.js';
@@ -52,8 +52,8 @@ async function asOpenAi({ role, content, calls, callId, reasoning, name, path }:
 
 async function partOf(block: Block, path: string): Promise<object> {
   if (block.type === 'text') return { type: 'text', text: block.text };
-  const picture = await pictureOf(block, path);
-  const url = 'url' in picture ? picture.url : `data:${picture.mediaType};base64,${picture.base64}`;
+  const image = await imageOf(block, path);
+  const url = 'url' in image ? image.url : `data:${image.mediaType};base64,${image.base64}`;
   return { type: 'image_url', image_url: { url } };
 }
 

@@ -1,10 +1,10 @@
-/** Handles of models that make pictures and videos out of noise. */
+/** Handles of models that make images and videos out of noise. */
 
 import type { MediaOutput } from '../media-output.js';
 import type { Progress } from '../progress.js';
 
 /** Keyword arguments of diffusers' pipelines, by their Python names. What a pipeline lacks is refused by name. */
-export interface PictureOptions {
+export interface ImageOptions {
   negative_prompt?: string | null | undefined;
   num_inference_steps?: number | null | undefined;
   guidance_scale?: number | null | undefined;
@@ -20,17 +20,17 @@ export interface PictureOptions {
   latents?: unknown;
 }
 
-export interface VideoOptions extends PictureOptions {
+export interface VideoOptions extends ImageOptions {
   num_frames?: number | null | undefined;
   /** Container and codec; MP4 with H.264 if absent. */
   format?: 'mp4' | 'webm' | null | undefined;
 }
 
-export interface PictureMaker<Options = PictureOptions> {
+export interface ImageMaker<Options = ImageOptions> {
   /** A short request for this model. */
   readonly example: Record<string, unknown>;
   /**
-   * Makes a picture or a video: as the text says, where the model reads one.
+   * Makes an image or a video: as the text says, where the model reads one.
    * @throws RunError 422 for an option that this model can't do, or for which there is no memory; the signal's reason
    */
   make(text: string, options: Options, work: StepwiseWork): Promise<MediaOutput>;

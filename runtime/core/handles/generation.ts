@@ -6,7 +6,7 @@ import type { ChatOptions, ToolSupport } from '../tools.js';
 
 export type { LikelyToken, TokenLogprob };
 import type { FinishReason } from '../usage.js';
-import type { PictureQuestion } from './joint.js';
+import type { ImageQuestion } from './joint.js';
 
 /** Generation arguments under their Python names (transformers' generate()), plus `seed` and `stop`. */
 export interface GenerateOptions {
@@ -193,8 +193,8 @@ export interface Seq2SeqGenerator {
 
 export interface ImageCaptioner {
   /**
-   * Describes a picture. Yields and returns as TextGenerator.generate does.
-   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or an option that this model can't do
+   * Describes an image. Yields and returns as TextGenerator.generate does.
+   * @throws RunError 413 too many pixels, 415 no image, 422 broken image or an option that this model can't do
    */
   describe(
     image: Uint8Array,
@@ -212,7 +212,7 @@ export interface CaptionOptions {
 export type MediaBlock =
   { type: 'text'; text: string } | { type: 'image' | 'audio' | 'video'; bytes: Uint8Array };
 
-/** A message whose content may hold pictures, sounds and videos. */
+/** A message whose content may hold images, audio clips and videos. */
 export interface MediaMessage extends Omit<ChatMessage, 'content'> {
   content?: string | MediaBlock[] | null | undefined;
 }
@@ -253,16 +253,16 @@ export interface MediaChat {
 
 export interface VisualAnswerWriter {
   /**
-   * Writes the answer to a question about a picture.
-   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long
+   * Writes the answer to a question about an image.
+   * @throws RunError 413 too many pixels, 415 no image, 422 broken image or a question too long
    */
-  answer(request: PictureQuestion, signal: AbortSignal): Promise<GeneratedText>;
+  answer(request: ImageQuestion, signal: AbortSignal): Promise<GeneratedText>;
 }
 
 export interface DocumentQuestionAnswerer {
   /**
    * @returns undefined where the model gives no answer
-   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long
+   * @throws RunError 413 too many pixels, 415 no image, 422 broken image or a question too long
    */
   answer(request: { image: Uint8Array; question: string }, signal: AbortSignal): Promise<string | undefined>;
 }

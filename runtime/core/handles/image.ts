@@ -1,17 +1,17 @@
-/** Handles of models that read pictures and answer in one run. */
+/** Handles of models that read images and answer in one run. */
 
 import type { Classification } from './scores.js';
 
 export interface ImageClassifier {
   /**
-   * Decodes a picture (JPEG, PNG, WebP, AVIF, TIFF, GIF), applies its EXIF orientation and the repository's
+   * Decodes an image (JPEG, PNG, WebP, AVIF, TIFF, GIF), applies its EXIF orientation and the repository's
    * image processor, and runs the classification head. Goes no step further once `signal` aborts.
-   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture; the signal's reason
+   * @throws RunError 413 too many pixels, 415 no image, 422 broken image; the signal's reason
    */
   classify(image: Uint8Array, signal: AbortSignal): Promise<Classification>;
 }
 
-/** Corners in whole pixels of the picture that was given, after its orientation has been applied. */
+/** Corners in whole pixels of the image that was given, after its orientation has been applied. */
 export interface Box {
   xmin: number;
   ymin: number;
@@ -27,13 +27,13 @@ export interface Detection {
 
 export interface ImageFeatures {
   values: Float32Array;
-  /** Axes without the one of pictures: tokens and hidden states, or channels, height and width. */
+  /** Axes without the one of images: tokens and hidden states, or channels, height and width. */
   dims: readonly number[];
 }
 
 export interface ImageFeatureExtractor {
   /**
-   * Hidden states of a picture, or with `pool` the one vector that the model makes of them, as [1, hidden] or
+   * Hidden states of an image, or with `pool` the one vector that the model makes of them, as [1, hidden] or
    * [1, hidden, 1, 1].
    * @throws RunError 422 `pool` for a model that makes none; else as ImageClassifier.classify
    */
@@ -44,20 +44,20 @@ export interface Depth {
   /** The model's own prediction over its largest value, 0 to 255, row by row. */
   levels: Uint8Array;
   width: number;
-  /** Of the picture's size, from the nearest 0 to the farthest 255; grey PNG. */
+  /** Of the image's size, from the nearest 0 to the farthest 255; grey PNG. */
   png: Uint8Array;
 }
 
 export interface DepthEstimator {
-  /** @throws RunError 413 too many pixels, 415 no picture, 422 broken picture; the signal's reason */
+  /** @throws RunError 413 too many pixels, 415 no image, 422 broken image; the signal's reason */
   estimate(image: Uint8Array, signal: AbortSignal): Promise<Depth>;
 }
 
 export interface ObjectDetector {
   /**
-   * Objects of a picture, in Python's order: by query of the model, or best first.
+   * Objects of an image, in Python's order: by query of the model, or best first.
    * @param threshold a score must exceed it
-   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture; the signal's reason
+   * @throws RunError 413 too many pixels, 415 no image, 422 broken image; the signal's reason
    */
   detect(image: Uint8Array, threshold: number, signal: AbortSignal): Promise<Detection[]>;
 }
@@ -77,7 +77,7 @@ export interface SegmentedPart {
   label: string;
   /** Undefined for classes of pixels. */
   score: number | undefined;
-  /** Grey PNG of the picture's size: 255 where the part is, else 0. */
+  /** Grey PNG of the image's size: 255 where the part is, else 0. */
   png: Uint8Array;
 }
 
@@ -103,7 +103,7 @@ export interface MaskOptions {
 }
 
 export interface GeneratedMasks {
-  /** Size of the picture and of its masks. */
+  /** Size of the image and of its masks. */
   width: number;
   height: number;
   /** Best first. */
@@ -118,8 +118,8 @@ export interface GeneratedMasks {
 
 export interface MaskGenerator {
   /**
-   * Masks of all that is in a picture.
-   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture; the signal's reason
+   * Masks of all that is in an image.
+   * @throws RunError 413 too many pixels, 415 no image, 422 broken image; the signal's reason
    */
   generate(image: Uint8Array, options: MaskOptions, signal: AbortSignal): Promise<GeneratedMasks>;
 }

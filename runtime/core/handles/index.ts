@@ -30,7 +30,7 @@ import type {
   TextEmbedder,
   TokenClassifier,
 } from './text.js';
-import type { PictureMaker, VideoOptions } from './diffusion.js';
+import type { ImageMaker, VideoOptions } from './diffusion.js';
 import type { VideoClassifier } from './video.js';
 import type { SpeechRecognizer } from './speech-recognition.js';
 import type { SpeechSynthesizer } from './speech.js';
@@ -73,9 +73,9 @@ export interface Handles {
   'visual-question-answering': VisualQuestionAnswerer;
   'visual-answer-writing': VisualAnswerWriter;
   'media-chat': MediaChat;
-  'text-to-image': PictureMaker;
-  'unconditional-image': PictureMaker;
-  'text-to-video': PictureMaker<VideoOptions>;
+  'text-to-image': ImageMaker;
+  'unconditional-image': ImageMaker;
+  'text-to-video': ImageMaker<VideoOptions>;
   embedding: TextEmbedder;
   'causal-lm': TextGenerator;
   'seq2seq-lm': Seq2SeqGenerator;

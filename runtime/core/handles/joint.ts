@@ -1,4 +1,4 @@
-/** Handles of models that read a picture together with texts, and answer in one run. */
+/** Handles of models that read an image together with texts, and answer in one run. */
 
 import type { Detection } from './image.js';
 import type { Classification } from './scores.js';
@@ -7,8 +7,8 @@ export interface ImageTextMatcher {
   /** How the logits of several texts become scores: against each other, or each by itself. */
   readonly scoring: 'softmax' | 'sigmoid';
   /**
-   * How well each text describes a picture: one logit for each.
-   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a text too long; the signal's reason
+   * How well each text describes an image: one logit for each.
+   * @throws RunError 413 too many pixels, 415 no image, 422 broken image or a text too long; the signal's reason
    */
   match(image: Uint8Array, texts: readonly string[], signal: AbortSignal): Promise<Float32Array>;
 }
@@ -27,7 +27,7 @@ export interface TextGuidedDetector {
   ): Promise<Detection[]>;
 }
 
-export interface PictureQuestion {
+export interface ImageQuestion {
   image: Uint8Array;
   question: string;
   /** Whether a question that the tokenizer's limit is too short for is cut there. */
@@ -37,7 +37,7 @@ export interface PictureQuestion {
 export interface VisualQuestionAnswerer {
   /**
    * Scores every answer that the model knows.
-   * @throws RunError 413 too many pixels, 415 no picture, 422 broken picture or a question too long; the signal's reason
+   * @throws RunError 413 too many pixels, 415 no image, 422 broken image or a question too long; the signal's reason
    */
-  answer(request: PictureQuestion, signal: AbortSignal): Promise<Classification>;
+  answer(request: ImageQuestion, signal: AbortSignal): Promise<Classification>;
 }

@@ -26,7 +26,7 @@ export interface SpeechOptions {
   logprob_threshold?: number | null | undefined;
   /** Whisper's: a window with that text is silent where silence is likelier than this. */
   no_speech_threshold?: number | null | undefined;
-  /** Seconds of the pieces that a sound is cut into; 0: not cut. */
+  /** Seconds of the pieces that an audio clip is cut into; 0: not cut. */
   chunk_length_s?: number | null | undefined;
   /** Seconds that pieces share with the one before and after; a sixth of a piece by default. */
   stride_length_s?: number | readonly [number, number] | null | undefined;
@@ -36,10 +36,10 @@ export type RecognitionOptions = Omit<GenerateOptions, 'temperature'> & SpeechOp
 
 export interface SpeechRecognizer {
   /**
-   * Writes down what is said in a sound of any length, in Python's own spacing.
-   * @throws RunError 413 too long, 422 no sound that can be decoded, or an option that this model can't do
+   * Writes down what is said in an audio clip of any length, in Python's own spacing.
+   * @throws RunError 413 too long, 422 no audio clip that can be decoded, or an option that this model can't do
    */
-  transcribe(sound: Uint8Array, options: RecognitionOptions, signal: AbortSignal): Promise<Transcript>;
+  transcribe(audio: Uint8Array, options: RecognitionOptions, signal: AbortSignal): Promise<Transcript>;
 }
 
 /** A part of a transcript, with its times in seconds; null where the model told none. */
@@ -57,7 +57,7 @@ export interface Transcript {
   words?: readonly TranscriptChunk[] | undefined;
   /** Code of the language that was spoken, where the model tells or was told; `de`. */
   language?: string | undefined;
-  /** Length of the sound. */
+  /** Length of the audio. */
   seconds: number;
   /** Tokens that were made. */
   tokensOut: number;

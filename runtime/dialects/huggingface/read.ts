@@ -13,7 +13,7 @@ export interface HfRequest {
   /** Without nulls; those of generate(), which some clients put one level deeper, are among them. */
   parameters: Record<string, unknown>;
   stream: boolean;
-  /** Beside `inputs`: clients put questions and pictures there for some tasks. */
+  /** Beside `inputs`: clients put questions and images there for some tasks. */
   question?: string | undefined;
   image?: string | undefined;
   /** A file that was sent as it is. */

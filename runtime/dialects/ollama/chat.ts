@@ -37,7 +37,7 @@ export async function chat(call: DialectCall): Promise<void> {
   await sendAnswer(call, asking, { arrived, kind: 'chat', stream: given.stream ?? true });
 }
 
-/** A message as tasks have it; pictures stand beside the text. */
+/** A message as tasks have it; images stand beside the text. */
 export function messageOf(
   model: ServedModel,
   message: z.output<typeof messageField>,

@@ -2,7 +2,7 @@ import type { RowCounts } from '../../core/row-counts.js';
 
 let counts = new Map<number, number>();
 
-/** Counts a run that rows share: texts of a batch, pictures, steps of several generations. */
+/** Counts a run that rows share: texts of a batch, images, steps of several generations. */
 export function countRows(rows: number): void {
   counts.set(rows, (counts.get(rows) ?? 0) + 1);
 }

@@ -9,7 +9,7 @@ import type { Tensors } from '../sessions/tensors.js';
 import type { PooledSession, SessionPool } from '../sessions/session-pool.js';
 import { MIN_AVAILABLE, availableMemory } from '../sessions/available-memory.js';
 
-/** A graph that answers each row of tensors in one run: pictures, sounds, frames. */
+/** A graph that answers each row of tensors in one run: images, audio clips, frames. */
 export interface TensorEncoder {
   /**
    * Computes one row (first axes of 1), in a run with others of its shape where that changes no answer. The row's memory

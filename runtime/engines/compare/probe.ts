@@ -8,12 +8,12 @@ const TOKENS = 24;
 /** Ids of tokens that every vocabulary has; the first ones are special. */
 const [FIRST_TOKEN, VOCABULARY] = [5, 90];
 /**
- * Edges of pictures to try, one after the other: patches of 14 and 16 pixels and windows of 7 fit into the first; blocks of 4 x 4
+ * Edges of images to try, one after the other: patches of 14 and 16 pixels and windows of 7 fit into the first; blocks of 4 x 4
  * patches of 16 into the second, of 3 x 3 patches of 14 into the third.
- * The last one is for models of small pictures.
+ * The last one is for models of small images.
  */
 export const EDGES = [224, 512, 384, 64] as const;
-/** A grid of patches, for models that take them out of pictures themselves. */
+/** A grid of patches, for models that take them out of images themselves. */
 const GRID = 8;
 
 /** Sizes of axes that a graph leaves open; others are 1. */
@@ -21,7 +21,7 @@ const SIZES: Readonly<Record<string, number>> = {
   ...{ tokens: TOKENS, all_tokens: TOKENS, length: TOKENS, letters: TOKENS, frames: 96, samples: 16_000 },
   ...{ patches: GRID * GRID, past: 0, steps: 1, numbers: 6 },
 };
-/** Of what is not yet a picture. */
+/** Of what is not yet an image. */
 const LATENT_SIZES: Readonly<Record<string, number>> = { height: 32, width: 32, frames: 4 };
 
 type Axis = number | string;

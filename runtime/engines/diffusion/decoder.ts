@@ -1,19 +1,19 @@
 import type { LoadRequest } from '../../core/load-request.js';
-import type { Picture } from '../../media/picture.js';
+import type { Image } from '../../media/decoded-image.js';
 import { firstNumber, type Json } from '../repository/model-folder.js';
 import { openGraph, outputOf } from './graph.js';
-import { toPicture } from './pixels.js';
+import { toImage } from './pixels.js';
 
-/** The part of an autoencoder that makes pictures of latents. */
+/** The part of an autoencoder that makes images of latents. */
 export interface LatentDecoder {
   readonly config: Json;
-  /** Pixels of the picture for one of the latents, in height as in width. */
+  /** Pixels of the image for one of the latents, in height as in width. */
   readonly factor: number;
   /**
-   * One picture.
+   * One image.
    * @param dims 1, channels, height, width
    */
-  decode(latents: Float32Array, dims: readonly number[], signal: AbortSignal): Promise<Picture>;
+  decode(latents: Float32Array, dims: readonly number[], signal: AbortSignal): Promise<Image>;
 }
 
 /** Default of AutoencoderKL and VQModel. */
@@ -43,7 +43,7 @@ export async function openDecoder(
         'sample',
       );
       const [, channels = 3, height = 0, width = 0] = shape;
-      return toPicture({ values: pixels, channels, height, width }, signal);
+      return toImage({ values: pixels, channels, height, width }, signal);
     },
   };
 }

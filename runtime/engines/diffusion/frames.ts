@@ -17,7 +17,7 @@ function swapped(values: Float32Array, outer: number, inner: number): Float32Arr
 export const framesFirst = (values: Float32Array, channels: number, frames: number): Float32Array =>
   swapped(values, channels, frames);
 
-/** A schedule that takes each frame for a picture, over samples with the channels first, as networks have them. */
+/** A schedule that takes each frame for an image, over samples with the channels first, as networks have them. */
 export function withFramesFirst(schedule: Schedule, channels: number, frames: number): Schedule {
   const turned = (values: Float32Array) => framesFirst(values, channels, frames);
   return {

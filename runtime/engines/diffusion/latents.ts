@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { RunError } from '../../core/errors.js';
-import type { PictureOptions } from '../../core/handles/index.js';
+import type { ImageOptions } from '../../core/handles/index.js';
 import type { Draw } from './schedulers/scheduler.js';
 import { torchNormal } from '../../core/torch-generator.js';
 
@@ -17,7 +17,7 @@ const SEEDS = 2 ** 47;
  * The noise of a request: its own `latents`, or what its `seed` gives.
  * @throws RunError 422 for latents of another shape
  */
-export function startingNoise({ latents, seed }: PictureOptions, shape: readonly number[]): Start {
+export function startingNoise({ latents, seed }: ImageOptions, shape: readonly number[]): Start {
   const draw = torchNormal(seed ?? randomInt(SEEDS));
   if (latents == null) return { noise: draw(shape.reduce((a, b) => a * b, 1)), draw };
   return { noise: Float32Array.from(flatten(latents, shape, shape)), draw };

@@ -1,6 +1,6 @@
 import { eachRow } from '../../core/each-row.js';
 import { requireFinite } from '../../core/not-finite.js';
-import type { Picture } from '../../media/picture.js';
+import type { Image } from '../../media/decoded-image.js';
 
 export interface Planes {
   /** Channel after channel, from -1 to 1. */
@@ -14,7 +14,7 @@ export interface Planes {
  * Pixels of what a decoder gives, as VaeImageProcessor does: (v / 2 + 0.5), bounded, in 255 levels.
  * @throws RunError engine_failed for values that are not finite
  */
-export async function toPicture(planes: Planes, signal: AbortSignal): Promise<Picture> {
+export async function toImage(planes: Planes, signal: AbortSignal): Promise<Image> {
   const { values, channels, height, width } = planes;
   requireFinite(values);
   const data = Buffer.alloc(height * width * channels);

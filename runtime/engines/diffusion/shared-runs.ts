@@ -18,7 +18,7 @@ export interface StepSetup {
   sessions: PooledSession[];
   /** Inputs as a request gives them; each call with memory of its own. */
   sample(): StepInputs;
-  /** The same for a picture of usual size, where that one was smaller. */
+  /** The same for an image of usual size, where that one was smaller. */
   usual: (() => StepInputs) | undefined;
   /** Whether the graph may take a timestep for each row. */
   takesTimesteps: boolean;
@@ -44,7 +44,7 @@ export async function shareSteps(setup: StepSetup): Promise<RunStep> {
 }
 
 /**
- * Numbers of a row of the sample, by which the work goes: what is read beside it is long, whatever the picture's size. That a
+ * Numbers of a row of the sample, by which the work goes: what is read beside it is long, whatever the image's size. That a
  * request has two rows is in what was tried.
  */
 const sizeOf = ({ sample: { data, dims } }: StepInputs): number => data.length / dims[0]!;

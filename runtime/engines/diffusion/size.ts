@@ -1,5 +1,5 @@
 import { RunError } from '../../core/errors.js';
-import type { PictureOptions } from '../../core/handles/index.js';
+import type { ImageOptions } from '../../core/handles/index.js';
 import type { Json } from '../repository/model-folder.js';
 
 export interface Size {
@@ -29,7 +29,7 @@ export type SizeLimits = { maxPixels: number; onlyBoth?: boolean } & ({ factor: 
  * @throws RunError 422 for one that the pipeline can't make, 413 for more than `maxPixels`
  */
 export function askedSize(
-  options: PictureOptions,
+  options: ImageOptions,
   usual: Size,
   { maxPixels, onlyBoth = false, ...limits }: SizeLimits,
 ): Size {

@@ -8,7 +8,7 @@ export interface Scale {
 
 /**
  * A box [centre x, centre y, width, height] of a tensor [boxes, 4] as corners in whole pixels: in single precision and
- * cut toward zero, as Python has it. It may lie outside of the picture in part.
+ * cut toward zero, as Python has it. It may lie outside of the image in part.
  */
 export function cornerBox(boxes: Float32Array, index: number, { width, height }: Scale): Box {
   const [x, y, w, h] = boxes.subarray(4 * index, 4 * index + 4) as unknown as [

@@ -3,14 +3,14 @@ import type { DocumentQuestionAnswerer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
 import { decoderPositions } from '../repository/sequence-lengths.js';
 import { generateFromSource, lastOf } from './generate-from-source.js';
-import { openPictureEncoder } from './decoding/encoder-decoder/picture-encoder.js';
-import { openPictureSourceModel } from './picture-source.js';
+import { openImageEncoder } from './decoding/encoder-decoder/image-encoder.js';
+import { openImageSourceModel } from './image-source.js';
 
 const ANSWER = /<s_answer>(.*)<\/s_answer>/;
 
 /** Donut: the question is the beginning of what the decoder writes. */
 export async function loadDocumentQuestionAnswerer(request: LoadRequest): Promise<DocumentQuestionAnswerer> {
-  const model = await openPictureSourceModel(request, openPictureEncoder);
+  const model = await openImageSourceModel(request, openImageEncoder);
   const { tokenizer } = model;
   const most = decoderPositions(model.config, model.positions);
   return {
@@ -22,7 +22,7 @@ export async function loadDocumentQuestionAnswerer(request: LoadRequest): Promis
           'unprocessable',
           `the question has ${prompt.length} tokens; the model takes ${most}`,
         );
-      const source = await model.readPicture(image, signal);
+      const source = await model.readImage(image, signal);
       const options = { skip_special_tokens: false };
       const answers = generateFromSource(model, { source, sourceTokens: [], prompt, options, signal });
       return answerIn((await lastOf(answers))[0]!.text, model.repository, tokenizer);
@@ -30,7 +30,7 @@ export async function loadDocumentQuestionAnswerer(request: LoadRequest): Promis
   };
 }
 
-type Tokenizer = Awaited<ReturnType<typeof openPictureSourceModel>>['tokenizer'];
+type Tokenizer = Awaited<ReturnType<typeof openImageSourceModel>>['tokenizer'];
 
 /** What stands between the marks of the answer, without tokens that end or fill a text. */
 function answerIn(

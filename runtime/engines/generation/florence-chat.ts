@@ -14,10 +14,10 @@ import { createGrammars } from './grammar/grammars.js';
 import { florenceSentence } from './prompts/media/florence2.js';
 import { createLlavaFamily } from './prompts/media/llava.js';
 import { mediaPrompt } from './prompts/media/media-prompt.js';
-import { openPictureEncoder } from './prompts/media/media-encoders.js';
+import { openImageEncoder } from './prompts/media/media-encoders.js';
 import { refuseParsing } from './refuse-parsing.js';
 
-/** Florence-2: an encoder reads one picture and a sentence about it; conversations it can't hold. */
+/** Florence-2: an encoder reads one image and a sentence about it; conversations it can't hold. */
 export async function loadFlorenceChat(request: LoadRequest, config: Json): Promise<MediaChat> {
   const { dir } = request;
   const { positions } = readersIn(request);
@@ -28,9 +28,9 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
     readOptionalJson(dir, 'processor_config.json'),
     openEncoderDecoder(request, textConfig(config), openEmbeddingEncoder),
   ]);
-  // A picture of one size, whose features stand in a row: as in LLaVA.
+  // An image of one size, whose features stand in a row: as in LLaVA.
   const family = createLlavaFamily({ config, processing, processor: processor ?? {}, tokenizer });
-  const vision = await openPictureEncoder(request, family);
+  const vision = await openImageEncoder(request, family);
   const text = textConfig(config);
   const grammars = createGrammars(tokenizer, request.memory);
   const model = { decoder, tokenizer, grammars, config: text, positions, repository: generation ?? config };
@@ -42,18 +42,18 @@ export async function loadFlorenceChat(request: LoadRequest, config: Json): Prom
       const asked = questionOf(messages);
       const sentence = florenceSentence(asked.text);
       const start = [decoderStartToken(options, model.repository)];
-      const picture = await vision.encode(asked.image, { sampling: {}, pictures: 1, signal });
-      const written = `${family.expand(picture)}${bos}${sentence}${eos}`;
+      const image = await vision.encode(asked.image, { sampling: {}, images: 1, signal });
+      const written = `${family.expand(image)}${bos}${sentence}${eos}`;
       const { ids } = tokenizer.encode(written, { specialTokens: false });
       checkLength(ids.length, encoderPositions(text, positions));
-      const source = mediaPrompt({ tokenIds: [family.tokenId] }, ids, [picture]);
+      const source = mediaPrompt({ tokenIds: [family.tokenId] }, ids, [image]);
       const asking = { source, sourceTokens: ids, prompt: start };
       return yield* generateFromSource(model, { ...asking, options, cleanUp, signal });
     },
   };
 }
 
-/** @throws RunError 422 other than one message with one picture */
+/** @throws RunError 422 other than one message with one image */
 function questionOf(messages: readonly MediaMessage[]): { image: Uint8Array; text: string } {
   const [message] = messages;
   const blocks = Array.isArray(message?.content) ? message.content : [];

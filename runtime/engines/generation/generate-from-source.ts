@@ -13,7 +13,7 @@ import type { LogitsProcessor } from './search/logits-processor.js';
 import { mergeSettings } from './settings/settings.js';
 import { withStopTokens } from './settings/stop-tokens.js';
 
-/** A model whose decoder attends to what an encoder makes of a source: a text, a picture. */
+/** A model whose decoder attends to what an encoder makes of a source: a text, an image. */
 export interface SourceModel<Source> {
   decoder: EncoderDecoder<Source>;
   tokenizer: TextTokenizer;

@@ -34,7 +34,7 @@ import { withStartToken } from './settings/start-token.js';
 import type { AskedChat } from './answers/asked-chat.js';
 import { createChatAnswers } from './answers/chat-answers.js';
 
-/** Language models that read pictures, sounds or videos among words. */
+/** Language models that read images, audio clips or videos among words. */
 export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
   const { dir } = request;
   const config = await readModelConfig(dir);
@@ -73,9 +73,9 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
       if (families.image?.fromVectors) refuseInputPenalties(asked.options);
       const continues = options.continue_final_message ?? messages.at(-1)?.role === 'assistant';
       const all = mediaOf(asked.messages);
-      const pictures = all.filter(({ kind }) => kind === 'image').length;
+      const images = all.filter(({ kind }) => kind === 'image').length;
       const question = textsOf(asked.messages);
-      const work = { sampling: { num_frames, fps }, pictures, question, signal };
+      const work = { sampling: { num_frames, fps }, images, question, signal };
       const given = await measured(encoders, all, work, (count) => decoder.checkPrompt(count));
       const { text, specialTokens, media } = write(asked, { variables: asked.variables, continues }, given);
       const ids = await encode(text, { specialTokens }, signal);
@@ -89,7 +89,7 @@ export async function loadMediaChat(request: LoadRequest): Promise<MediaChat> {
       return yield* asked.checked(generateFromPrompt(model, request));
     },
     async *generate(given, options, signal) {
-      // Refuses places of media.
+      // Refuses positions of media.
       const { text } = expandMedia(families, given, []);
       const ids = await encode(text, { specialTokens: options.add_special_tokens ?? undefined }, signal);
       const tokens = withStartToken(ids, model);
@@ -140,7 +140,7 @@ type Writer = (
   media: readonly MeasuredMedium[],
 ) => { text: string; specialTokens: boolean; media: MeasuredMedium[] };
 
-/** Conversations to what is tokenised, with places for the features of their media. */
+/** Conversations to what is tokenised, with positions for the features of their media. */
 function createWriter(
   families: MediaFamilies,
   { template, tokenizer }: { template: ChatTemplate; tokenizer: TextTokenizer },

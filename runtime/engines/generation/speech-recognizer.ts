@@ -1,17 +1,17 @@
 import { RunError } from '../../core/errors.js';
 import type { SpeechRecognizer } from '../../core/handles/index.js';
 import type { LoadRequest } from '../../core/load-request.js';
-import type { SoundFeatures } from '../processors/audio/sound-features.js';
+import type { AudioFeatures } from '../processors/audio/audio-features.js';
 import { createWhisperExtractor } from '../processors/audio/whisper.js';
-import { type AudioReader, requireSteps } from '../sounds/steps-left.js';
-import { soundPieces } from '../sounds/sound-pieces.js';
+import { type AudioReader, requireSteps } from '../audio/steps-left.js';
+import { audioPieces } from '../audio/audio-pieces.js';
 import { readOptionalJson } from '../repository/model-folder.js';
 import { readersIn } from '../repository/named-readers.js';
 import { readModelConfig } from '../repository/model-config.js';
-import { openSoundInput, readExtractorConfig, type SoundInput } from '../sounds/sound-input.js';
+import { openAudioInput, readExtractorConfig, type AudioInput } from '../audio/audio-input.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
-import { openSoundEncoder } from './decoding/encoder-decoder/sound-encoder.js';
+import { openAudioEncoder } from './decoding/encoder-decoder/audio-encoder.js';
 import { decoderStartToken, generateFromSource, lastOf, type SourceModel } from './generate-from-source.js';
 import { createWhisper, type Transcribe } from './speech/whisper.js';
 
@@ -19,31 +19,31 @@ import { createWhisper, type Transcribe } from './speech/whisper.js';
 export async function loadSpeechRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
   const { dir } = request;
   const config = await readModelConfig(dir);
-  const [tokenizer, generation, sounds, decoder] = await Promise.all([
+  const [tokenizer, generation, audios, decoder] = await Promise.all([
     loadTokenizer(dir),
     readOptionalJson(dir, 'generation_config.json'),
-    openSoundInput(request),
-    openEncoderDecoder(request, config, openSoundEncoder),
+    openAudioInput(request),
+    openEncoderDecoder(request, config, openAudioEncoder),
   ]);
   const { audio: reader, positions } = readersIn(request);
-  const model: SourceModel<SoundFeatures> = {
+  const model: SourceModel<AudioFeatures> = {
     ...{ decoder, tokenizer, config, positions, repository: generation ?? config },
   };
   const transcribe =
     reader === 'whisper'
       ? createWhisper({ ...model, extractor: createWhisperExtractor(await readExtractorConfig(dir)) })
-      : createPlain(model, sounds, reader);
+      : createPlain(model, audios, reader);
   return {
-    async transcribe(sound, options, signal) {
-      return transcribe(await sounds.samples(sound, signal), options, signal);
+    async transcribe(audio, options, signal) {
+      return transcribe(await audios.samples(audio, signal), options, signal);
     },
   };
 }
 
-/** Models that hear a sound at once, or pieces of it, whose tokens are set one behind the other, as in Python. */
+/** Models that hear an audio clip at once, or pieces of it, whose tokens are set one behind the other, as in Python. */
 function createPlain(
-  model: SourceModel<SoundFeatures>,
-  { extractor }: SoundInput,
+  model: SourceModel<AudioFeatures>,
+  { extractor }: AudioInput,
   reader: AudioReader,
 ): Transcribe {
   return async (
@@ -58,7 +58,7 @@ function createPlain(
     const isList = typeof temperature === 'object' && temperature !== null;
     if (isList) refuse({ temperature });
     const options = { ...more, temperature: isList ? undefined : temperature };
-    const pieces = soundPieces(
+    const pieces = audioPieces(
       samples,
       { chunk_length_s, stride_length_s },
       { rate: extractor.rate, align: 1 },

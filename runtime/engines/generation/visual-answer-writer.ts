@@ -4,11 +4,11 @@ import type { LoadRequest } from '../../core/load-request.js';
 import { decoderPositions } from '../repository/sequence-lengths.js';
 import { openQuestionEncoder } from './decoding/encoder-decoder/question-encoder.js';
 import { decoderStartToken, generateFromSource, lastOf } from './generate-from-source.js';
-import { openPictureSourceModel } from './picture-source.js';
+import { openImageSourceModel } from './image-source.js';
 
 /** BlipForQuestionAnswering. */
 export async function loadVisualAnswerWriter(request: LoadRequest): Promise<VisualAnswerWriter> {
-  const model = await openPictureSourceModel(request, openQuestionEncoder);
+  const model = await openImageSourceModel(request, openQuestionEncoder);
   const { tokenizer } = model;
   const most = decoderPositions(model.config, model.positions);
   const cleanUp = tokenizer.config['clean_up_tokenization_spaces'] === true;
@@ -18,7 +18,7 @@ export async function loadVisualAnswerWriter(request: LoadRequest): Promise<Visu
       if (ids.length > most) {
         throw new RunError('unprocessable', `the question has ${ids.length} tokens; the model takes ${most}`);
       }
-      const source = { image: await model.readPicture(image, signal), question: ids };
+      const source = { image: await model.readImage(image, signal), question: ids };
       const prompt = [decoderStartToken({}, model.repository)];
       const answers = generateFromSource(model, {
         ...{ source, sourceTokens: ids, prompt, options: {}, cleanUp, signal },

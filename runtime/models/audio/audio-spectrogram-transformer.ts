@@ -46,8 +46,8 @@ function embed(g: GraphWriter, c: Config): Value {
   const count = (length: number, stride: number) => Math.floor((length - c.patch) / stride) + 1;
   const cells = count(c.num_mel_bins, c.frequency_stride) * count(c.max_length, c.time_stride);
   const learned = ['cls_token', 'distillation_token'].map((name) => g.weight(at(name), [1, 1, width]));
-  const places = g.weight(at('position_embeddings'), [1, cells + 2, width]);
-  return g.node('Add', [withTokens(g, tokensOf(g, found), learned), places]);
+  const positions = g.weight(at('position_embeddings'), [1, cells + 2, width]);
+  return g.node('Add', [withTokens(g, tokensOf(g, found), learned), positions]);
 }
 
 const heads: Family<Config>['heads'] = {

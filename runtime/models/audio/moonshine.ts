@@ -58,19 +58,19 @@ interface Turned {
   positions: Value;
 }
 
-/** Queries, keys and values of a layer's states, neighbours of queries and keys turned by their places. */
+/** Queries, keys and values of a layer's states, neighbours of queries and keys rotated by their positions. */
 function selfOf(g: GraphWriter, x: Value, c: Config, { name, side, positions }: Turned): Triple {
   const heads = headsOf(c, side);
   const width = headWidth(c.hidden_size, heads);
   const rows = g.node('Shape', [x], { start: 0, end: 2 });
-  const places = g.once(`places ${positions}`, () => g.node('Expand', [positions, rows]));
+  const ofRows = g.once(`places ${positions}`, () => g.node('Expand', [positions, rows]));
   const turn = (value: Value) =>
-    rotate(g, value, rotary(g, places, c, width), { heads, width, interleaved: true });
+    rotate(g, value, rotary(g, ofRows, c, width), { heads, width, interleaved: true });
   const one = (letter: string) => projected(g, x, `${name}.${letter}`, c);
   return { query: turn(one('q')), key: turn(one('k')), value: one('v') };
 }
 
-/** int64 [1, tokens]: places from one on up to another. */
+/** int64 [1, tokens]: positions from one on up to another. */
 const range = (g: GraphWriter, from: Value, to: Value): Value =>
   g.node('Unsqueeze', [g.node('Range', [from, to, g.ints([1], [])]), g.ints([0])]);
 
@@ -114,7 +114,11 @@ function decode(g: GraphWriter, ids: Value, state: DecoderState, c: Config): Val
   for (let i = 0; i < c.decoder_num_hidden_layers; i++) {
     const name = at(`layers.${i}`);
     const read = normed(g, x, `${name}.input_layernorm`, c);
-    const self = selfOf(g, read, c, { name: `${name}.self_attn`, side: 'decoder', positions: state.places });
+    const self = selfOf(g, read, c, {
+      name: `${name}.self_attn`,
+      side: 'decoder',
+      positions: state.positions,
+    });
     const first = g.node('Add', [x, output(g, state.attendSelf(i, self), `${name}.self_attn`, c)]);
     const query = projected(
       g,

@@ -35,7 +35,7 @@ interface Chosen {
   others?: Value | undefined;
 }
 
-/** How many steps of the sound a token takes. */
+/** How many steps of the audio a token takes. */
 export interface Pace {
   /** How many scores stand behind those of tokens. */
   scores: number;

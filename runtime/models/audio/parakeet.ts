@@ -63,8 +63,8 @@ function left(g: GraphWriter, lengths: Value, c: Encoder): Value {
 /** bool [rows, steps]: the first steps of each row. @param x whose axis they are @param lengths int64 [rows] */
 function firstSteps(g: GraphWriter, x: Value, axis: number, lengths: Value): Value {
   const count = g.node('Squeeze', [g.node('Shape', [x], { start: axis, end: axis + 1 })]);
-  const places = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
-  return g.node('Less', [places, g.node('Unsqueeze', [lengths, g.ints([1])])]);
+  const positions = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
+  return g.node('Less', [positions, g.node('Unsqueeze', [lengths, g.ints([1])])]);
 }
 
 interface Steps {

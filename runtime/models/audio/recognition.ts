@@ -11,8 +11,8 @@ import { wav2vec2Bert } from './wav2vec2-bert.js';
 import { wavlm } from './wavlm.js';
 import { whisper } from './whisper.js';
 
-/** Families that read sounds. */
-export const SOUNDS: readonly AnyFamily[] = [
+/** Families that read audio clips. */
+export const AUDIOS: readonly AnyFamily[] = [
   ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert, parakeetCtc],
   ...[parakeetTdt, parakeetRnnt, whisper, moonshine, ast],
 ];

@@ -2,5 +2,5 @@ import type { AnyFamily } from '../family.js';
 import { musicgen } from './musicgen/family.js';
 import { vits } from './vits/family.js';
 
-/** Families that make sounds. */
+/** Families that make audio clips. */
 export const SPEECH: readonly AnyFamily[] = [vits, musicgen];

@@ -11,13 +11,13 @@ import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { rotary, rotate } from '../layers/rope.js';
-import { placesOf } from '../layers/text-inputs.js';
+import { positionsOf } from '../layers/text-inputs.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
 import { epsilon, labelCount, labels, layers, size } from '../config-fields.js';
 import { adaptedWidth, adapterConfig, frameAdapter, refuseAdapters } from '../bases/audio/adapters.js';
-import { soundLabels } from '../bases/audio/audio-heads.js';
+import { audioLabels } from '../bases/audio/audio-heads.js';
 
 const reach = z.int().min(0).max(65536);
 
@@ -112,15 +112,15 @@ function attend(g: GraphWriter, x: Value, { padding }: Frames, { at, c }: Layer)
   );
 }
 
-/** Heads of the states turned by their places, before anything is made of them. */
+/** Heads of the states rotated by their positions, before anything is made of them. */
 function turned(g: GraphWriter, x: Value, c: Config): Value {
   const heads = c.num_attention_heads;
   const width = headWidth(c.hidden_size, heads);
-  const places = g.once('places of frames', () =>
-    g.node('Expand', [placesOf(g, x), g.node('Shape', [x], { start: 0, end: 2 })]),
+  const positions = g.once('places of frames', () =>
+    g.node('Expand', [positionsOf(g, x), g.node('Shape', [x], { start: 0, end: 2 })]),
   );
   const base = { rope_theta: c.rotary_embedding_base, max_position_embeddings: 1 };
-  const angles = rotary(g, places, base, width);
+  const angles = rotary(g, positions, base, width);
   return rotate(g, x, angles, { heads, width });
 }
 
@@ -196,7 +196,7 @@ export const wav2vec2Bert = defineFamily({
       model: (g, c: Config) => {
         refuseAdapters(c);
         const { states, frames } = framesStates(g, c);
-        soundLabels(g, states, {
+        audioLabels(g, states, {
           ...{ width: c.hidden_size, projected: c.classifier_proj_size, labels: labelCount(c) },
           ...{ weighted: c.use_weighted_layer_sum, seen: frames.seen },
         });

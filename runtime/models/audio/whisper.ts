@@ -11,7 +11,7 @@ import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, labels, layers, size } from '../config-fields.js';
 import { bartModel } from '../bases/encoder-decoder/bart-decoder.js';
 import { learned } from '../bases/encoder-decoder/positions.js';
-import { soundLabels } from '../bases/audio/audio-heads.js';
+import { audioLabels } from '../bases/audio/audio-heads.js';
 
 const config = z.object({
   ...labels,
@@ -66,8 +66,8 @@ export function whisperSteps(g: GraphWriter, c: WhisperEncoder): Value {
     return g.node('Gelu', [convolution(g, x, at(name), size)]);
   }, spectrogram);
   const steps = g.node('Transpose', [narrowed], { perm: [0, 2, 1] });
-  const places = g.weight(at('embed_positions.weight'), [c.max_source_positions, width]);
-  return g.node('Add', [steps, places]);
+  const positions = g.weight(at('embed_positions.weight'), [c.max_source_positions, width]);
+  return g.node('Add', [steps, positions]);
 }
 
 /** What each layer reads, and what the last one gives. */
@@ -130,7 +130,7 @@ export const whisper = defineFamily({
     },
     'audio-classification': {
       model: (g, c: Config) =>
-        soundLabels(g, whisperStates(g, c), {
+        audioLabels(g, whisperStates(g, c), {
           ...{ width: c.d_model, projected: c.classifier_proj_size, labels: labelCount(c) },
           weighted: c.use_weighted_layer_sum,
         }),

@@ -4,10 +4,10 @@ import { groupNorm } from '../layers/group-norm.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { gridOf, pictureOf, tokensOf } from '../layers/patch-embed.js';
+import { gridOf, imageOf, tokensOf } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
-/** What attention reads in place of the picture itself: float32 [rows, tokens, width]. */
+/** What attention reads in place of the image itself: float32 [rows, tokens, width]. */
 export interface Source {
   states: Value;
   width: number;
@@ -40,7 +40,7 @@ function attended(g: GraphWriter, x: Value, name: string, { from, source, bias, 
   return linear(g, found, `${name}.to_out.0`, { from: inner, to: from });
 }
 
-/** Names of former versions, whose attention over pictures diffusers still reads. */
+/** Names of former versions, whose attention over images diffusers still reads. */
 export const OLDER_NAMES = Object.fromEntries(
   [
     ['to_q', 'query'],
@@ -50,7 +50,7 @@ export const OLDER_NAMES = Object.fromEntries(
   ].flatMap(([name, older]) => ['weight', 'bias'].map((part) => [`${name}.${part}`, `${older}.${part}`])),
 );
 
-export interface PictureAttention {
+export interface ImageAttention {
   width: number;
   /** Of a head. */
   headWidth: number;
@@ -61,15 +61,15 @@ export interface PictureAttention {
   divisor?: number;
 }
 
-/** Attention of a picture's places to each other: float32 [rows, width, height, width of the picture]. */
-export function pictureAttention(g: GraphWriter, x: Value, name: string, size: PictureAttention): Value {
+/** Attention of an image's positions to each other: float32 [rows, width, height, width of the image]. */
+export function imageAttention(g: GraphWriter, x: Value, name: string, size: ImageAttention): Value {
   const { width, groups, epsilon, divisor = 1 } = size;
   const heads = headWidth(width, size.headWidth);
   const normed = groups === undefined ? x : groupNorm(g, x, `${name}.group_norm`, { width, groups, epsilon });
   const found = attended(g, tokensOf(g, normed), name, {
     ...{ from: width, heads, width: size.headWidth, bias: true },
   });
-  const sum = g.node('Add', [pictureOf(g, found, gridOf(g, x)), x]);
+  const sum = g.node('Add', [imageOf(g, found, gridOf(g, x)), x]);
   return divisor === 1 ? sum : g.node('Div', [sum, g.scalar(divisor)]);
 }
 
@@ -106,7 +106,7 @@ function feedForward(g: GraphWriter, x: Value, name: string, width: number): Val
   return linear(g, product, `${name}.2`, { from: inner, to: width });
 }
 
-export interface PictureTransformer {
+export interface ImageTransformer {
   width: number;
   heads: number;
   layers: number;
@@ -117,12 +117,12 @@ export interface PictureTransformer {
   isLinear: boolean;
 }
 
-/** diffusers' Transformer2DModel: float32 [rows, width, height, width of the picture]. */
-export function pictureTransformer(
+/** diffusers' Transformer2DModel: float32 [rows, width, height, width of the image]. */
+export function imageTransformer(
   g: GraphWriter,
   x: Value,
   name: string,
-  { width, heads, layers, groups, isLinear, ...reads }: PictureTransformer,
+  { width, heads, layers, groups, isLinear, ...reads }: ImageTransformer,
 ): Value {
   const square = { from: width, to: width };
   const layer = { from: width, heads, width: headWidth(width, heads), ...reads };
@@ -134,7 +134,7 @@ export function pictureTransformer(
   let tokens = isLinear ? project(tokensOf(g, normed), 'proj_in') : tokensOf(g, project(normed, 'proj_in'));
   for (let i = 0; i < layers; i++)
     tokens = transformerLayer(g, tokens, `${name}.transformer_blocks.${i}`, layer);
-  const picture = (value: Value) => pictureOf(g, value, gridOf(g, x));
-  const found = isLinear ? picture(project(tokens, 'proj_out')) : project(picture(tokens), 'proj_out');
+  const image = (value: Value) => imageOf(g, value, gridOf(g, x));
+  const found = isLinear ? image(project(tokens, 'proj_out')) : project(image(tokens), 'proj_out');
   return g.node('Add', [found, x]);
 }

@@ -5,11 +5,11 @@ import { groupNorm } from '../layers/group-norm.js';
 import { gridOf } from '../layers/patch-embed.js';
 import { residualBlock } from '../layers/resnet-block.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { pictureAttention } from './attention.js';
+import { imageAttention } from './attention.js';
 import { act, channels, groups, levels, listOf } from './config.js';
 import { grown } from './u-shape.js';
 
-/** Decoders of autoencoders, which make pictures of latents. */
+/** Decoders of autoencoders, which make images of latents. */
 
 export const decoderConfig = {
   out_channels: channels.default(3),
@@ -25,13 +25,13 @@ type DecoderConfig = z.output<z.ZodObject<typeof decoderConfig>>;
 
 const EPSILON = 1e-6;
 
-/** @param x float32 [rows, from, height, width] @returns a picture, larger by two for each level but one */
+/** @param x float32 [rows, from, height, width] @returns an image, larger by two for each level but one */
 export function decoded(g: GraphWriter, x: Value, c: DecoderConfig, from: number): Value {
   const widths = c.block_out_channels.toReversed();
   const last = widths.length - 1;
   const block = { groups: c.norm_num_groups, epsilon: EPSILON, act: c.act_fn };
   const attend = (value: Value, name: string, width: number) =>
-    pictureAttention(g, value, name, { width, headWidth: width, ...block });
+    imageAttention(g, value, name, { width, headWidth: width, ...block });
   const at = (name: string) => `decoder.${name}`;
   let width = widths[0]!;
   const square = { ...block, from: width, to: width };

@@ -4,7 +4,7 @@ import { epsilon, size } from '../config-fields.js';
 
 /** Fields that configurations of diffusers' networks have in common. */
 
-/** A number for each level of a network that halves pictures step by step. */
+/** A number for each level of a network that halves images step by step. */
 export const levels = z
   .array(
     z

@@ -46,19 +46,19 @@ const EDGE = 2;
 const PER_UNIT = 1000;
 const BASE = { rope_theta: 10_000, max_position_embeddings: 1 };
 
-/** Angles by line and column of the picture's patches; the text's tokens, which stand before them, are not turned. */
+/** Angles by line and column of the image's patches; the text's tokens, which stand before them, are not turned. */
 function anglesOf(g: GraphWriter, grid: Value, context: Value, { axes_dims_rope: axes }: Config): Rotary {
   const frequencies = axes.flatMap((width) => rotaryFrequencies(BASE, width).values);
   const [lines, columns] = g.nodes('Split', [grid, g.ints([1, 1])], { outputs: 2 }) as [Value, Value];
   const count = g.node('Squeeze', [g.node('Mul', [lines, columns])]);
   const patches = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
-  const places = [
+  const positions = [
     g.node('Sub', [patches, patches]),
     g.node('Div', [patches, columns]),
     g.node('Mod', [patches, columns]),
   ].map((each) => g.node('Unsqueeze', [g.node('Cast', [each], { to: ELEMENTS.float32 }), g.ints([1])]));
   const axisOf = axes.flatMap((width, i) => Array<number>(width / 2).fill(i));
-  const each = g.node('Gather', [g.node('Concat', places, { axis: 1 }), g.ints(axisOf)], { axis: 1 });
+  const each = g.node('Gather', [g.node('Concat', positions, { axis: 1 }), g.ints(axisOf)], { axis: 1 });
   const texts = g.node('Shape', [context], { start: 1, end: 2 });
   const all = g.node('Pad', [each, g.node('Concat', [texts, g.ints([0, 0, 0])], { axis: 0 })]);
   const rows = g.node('Concat', [g.node('Shape', [context], { start: 0, end: 1 }), g.ints([1, 1])], {
@@ -68,7 +68,7 @@ function anglesOf(g: GraphWriter, grid: Value, context: Value, { axes_dims_rope:
   return turns(g, g.node('Expand', [all, rows]), { frequencies: g.floats(frequencies, [1, 1, half]), half });
 }
 
-/** FluxSingleTransformerBlock of diffusers: attention and feed-forward side by side, over texts and pictures alike. */
+/** FluxSingleTransformerBlock of diffusers: attention and feed-forward side by side, over texts and images alike. */
 function singleLayer(
   g: GraphWriter,
   x: Value,
@@ -121,7 +121,7 @@ function write(g: GraphWriter, c: Config): void {
   g.output('out_sample', noise, 'float32', ['rows', made, 'height', 'width']);
 }
 
-/** Flux.1, whose pipeline hands pictures over in patches of four latents; here the graph does. transformer_flux.py of diffusers */
+/** Flux.1, whose pipeline hands images over in patches of four latents; here the graph does. transformer_flux.py of diffusers */
 export const flux = defineFamily({
   modelTypes: ['FluxTransformer2DModel'],
   limits: [

@@ -11,7 +11,7 @@ import {
 import { headNorm } from '../layers/norm.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
-/** Layers in which tokens of a picture and of its text attend to all of both (Esser et al., 2024). */
+/** Layers in which tokens of an image and of its text attend to all of both (Esser et al., 2024). */
 
 export interface JointSize {
   heads: number;
@@ -19,7 +19,7 @@ export interface JointSize {
   headWidth: number;
   /** Queries and keys have norms of their own. */
   normed: boolean;
-  /** Turns heads of queries and keys of the text and then the picture, where places are told so. */
+  /** Turns heads of queries and keys of the text and then the image, where positions are told so. */
   turn?: ((x: Value) => Value) | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface JointLayer extends JointSize {
   by: Modulation;
   /** The last layer, behind which nobody reads the text. */
   isLast?: boolean;
-  /** The picture attends to itself once more. */
+  /** The image attends to itself once more. */
   isDual?: boolean;
 }
 
@@ -75,7 +75,7 @@ export function attendTurned(
   return attention(g, { query: turn(query), key: turn(key), value }, { heads, width: heads * headWidth });
 }
 
-/** The text's tokens stand before the picture's. */
+/** The text's tokens stand before the image's. */
 function attendJointly(g: GraphWriter, { sample, context }: Joint, name: string, size: JointSize): Joint {
   const own = projections(g, sample, name, size);
   const others = projections(g, context, name, { ...size, side: 'context' });
@@ -133,7 +133,7 @@ export function jointLayer(
   return { sample: next, context: fed(gated(g, context, others[2]!, attended), others, 'ff_context') };
 }
 
-/** What the picture's tokens find among themselves. */
+/** What the image's tokens find among themselves. */
 function attendAgain(
   g: GraphWriter,
   normed: Value,
@@ -145,7 +145,7 @@ function attendAgain(
   return linear(g, found, `${name}.attn2.to_out.0`, { from: width, to: width });
 }
 
-/** The picture's tokens behind those of the text. */
+/** The image's tokens behind those of the text. */
 export function withoutContext(g: GraphWriter, all: Value, context: Value): Value {
   const length = g.node('Shape', [context], { start: 1, end: 2 });
   return g.node('Slice', [all, length, g.ints([2 ** 53]), g.ints([1])]);

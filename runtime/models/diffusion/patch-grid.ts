@@ -6,7 +6,7 @@ export function patchGrid(g: GraphWriter, sample: Value, edge: number): Value {
   return g.once(`grid of ${sample}`, () => g.node('Div', [gridOf(g, sample), g.ints([edge])]));
 }
 
-/** Patches of a picture: float32 [rows, channels, height, width] -> [rows, tokens, channels · edge · edge]. */
+/** Patches of an image: float32 [rows, channels, height, width] -> [rows, tokens, channels · edge · edge]. */
 export function toPatches(
   g: GraphWriter,
   sample: Value,
@@ -28,7 +28,7 @@ export interface PatchOrder {
   order: 'channels first' | 'channels last';
 }
 
-/** A picture of patches: float32 [rows, tokens, edge · edge · channels] -> [rows, channels, height, width]. */
+/** An image of patches: float32 [rows, tokens, edge · edge · channels] -> [rows, channels, height, width]. */
 export function fromPatches(
   g: GraphWriter,
   tokens: Value,

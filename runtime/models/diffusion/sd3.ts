@@ -24,8 +24,13 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** Places of the middle of the table, as many as the picture has patches: float32 [1, patches, width]. */
-function placesOf(g: GraphWriter, grid: Value, { pos_embed_max_size: most }: Config, width: number): Value {
+/** Positions of the middle of the table, as many as the image has patches: float32 [1, patches, width]. */
+function positionsOf(
+  g: GraphWriter,
+  grid: Value,
+  { pos_embed_max_size: most }: Config,
+  width: number,
+): Value {
   const stored = g.weight('pos_embed.pos_embed', [1, most * most, width]);
   const table = g.node('Reshape', [stored, g.ints([most, most, width])]);
   const start = g.node('Div', [g.node('Sub', [g.ints([most]), grid]), g.ints([2])]);
@@ -48,7 +53,7 @@ function write(g: GraphWriter, c: Config): void {
   const cells = { channels: from, width, patch: [edge, edge] as const };
   const { tokens } = patches(g, sample, 'pos_embed.proj', cells);
   let x: Joint = {
-    sample: g.node('Add', [tokens, placesOf(g, grid, c, width)]),
+    sample: g.node('Add', [tokens, positionsOf(g, grid, c, width)]),
     context: linear(g, texts, 'context_embedder', { from: c.joint_attention_dim, to: width }),
   };
   for (let i = 0; i < c.num_layers; i++)

@@ -13,13 +13,13 @@ export interface LayerOf {
   way: 'down' | 'up';
 }
 
-/** A network that halves pictures level by level, and doubles them again beside what it has read on the way down. */
+/** A network that halves images level by level, and doubles them again beside what it has read on the way down. */
 export interface UShape {
   /** Channels of each level. */
   widths: readonly number[];
   /** Layers of each level on the way down; up it has one more. */
   layers: readonly number[];
-  /** Zeros around a picture that is halved; 0: behind its ends only. */
+  /** Zeros around an image that is halved; 0: behind its ends only. */
   padding: number;
   layer(g: GraphWriter, x: Value, of: LayerOf): Value;
   middle(g: GraphWriter, x: Value): Value;
@@ -86,7 +86,7 @@ function halved(
   return convolution2d(g, padded, name, { from: width, to: width, kernel: 3, stride: 2, padding });
 }
 
-/** The nearest places of a picture, for another grid (int64 [2]), and a convolution. */
+/** The nearest positions of an image, for another grid (int64 [2]), and a convolution. */
 export function grown(
   g: GraphWriter,
   x: Value,

@@ -8,14 +8,14 @@ import { residualBlock, type TimeStates } from '../layers/resnet-block.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
-import { pictureTransformer, type Source } from './attention.js';
+import { imageTransformer, type Source } from './attention.js';
 import { blockSizes, channels, levels, listOf, perLevel, unetConfig } from './config.js';
 import { timeLayers, timeSines } from './time.js';
 import { type LayerOf, writeUShape } from './u-shape.js';
 
 const transformers = z.int().min(0).max(64);
 const heads = z.int().min(1).max(1024);
-/** An odd edge, so that pictures keep their size. */
+/** An odd edge, so that images keep their size. */
 const kernel = z
   .int()
   .min(1)
@@ -109,7 +109,7 @@ function sourceOf(g: GraphWriter, c: Config): Source {
 
 const timeWidth = (c: Config): number => c.time_embedding_dim ?? 4 * c.block_out_channels[0]!;
 
-/** What the network knows of the time, of the pictures' sizes and of the prompt as a whole. */
+/** What the network knows of the time, of the images' sizes and of the prompt as a whole. */
 function timeOf(g: GraphWriter, c: Config): Value {
   const from = c.block_out_channels[0]!;
   const habits = { flipped: c.flip_sin_to_cos, shift: c.freq_shift };
@@ -130,7 +130,7 @@ function guided(g: GraphWriter, sines: Value, c: Config): Value {
   return g.node('Add', [sines, linear(g, given, 'time_embedding.cond_proj', { from, to, bias: false })]);
 }
 
-/** SDXL's: the prompt as one vector, and sizes and crops of the picture. */
+/** SDXL's: the prompt as one vector, and sizes and crops of the image. */
 function additions(g: GraphWriter, c: Config): Value {
   const { addition_time_embed_dim: width, projection_class_embeddings_input_dim: from } = c;
   if (width == null || from == null)
@@ -163,14 +163,14 @@ function attentionOf(c: Config, source: Source) {
     level(g: GraphWriter, x: Value, { at, to, level, way }: LayerOf): Value {
       if (!kinds[way][level]) return x;
       const name = at('attentions');
-      return pictureTransformer(g, x, name, {
+      return imageTransformer(g, x, name, {
         ...{ ...common, width: to, heads: headCounts[way][level]! },
         layers: depthOf(depths[way][level]!, Number(name.split('.').at(-1))),
         onlySource: onlySource[way][level]!,
       });
     },
     middle: (g: GraphWriter, x: Value): Value =>
-      pictureTransformer(g, x, 'mid_block.attentions.0', {
+      imageTransformer(g, x, 'mid_block.attentions.0', {
         ...{ ...common, width: c.block_out_channels.at(-1)!, heads: headCounts.down.at(-1)! },
         layers: depthOf(depths.down.at(-1)!, 0),
       }),
@@ -197,7 +197,7 @@ function depthOf(depth: Depth, layer: number): number {
 
 const roles = { unet: writeUnet };
 
-/** Stable Diffusion's: pictures and prompts. unet_2d_condition.py of diffusers */
+/** Stable Diffusion's: images and prompts. unet_2d_condition.py of diffusers */
 export const unet2dCondition = defineFamily({
   modelTypes: ['UNet2DConditionModel'],
   limits: [

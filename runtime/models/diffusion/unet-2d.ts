@@ -6,7 +6,7 @@ import { groupNorm } from '../layers/group-norm.js';
 import { residualBlock, type TimeStates } from '../layers/resnet-block.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
-import { OLDER_NAMES, pictureAttention } from './attention.js';
+import { OLDER_NAMES, imageAttention } from './attention.js';
 import { blockSizes, channels, groups, levels, listOf, unetConfig } from './config.js';
 import { timeLayers, timeSines } from './time.js';
 import { type LayerOf, writeUShape } from './u-shape.js';
@@ -49,7 +49,7 @@ function writeUnet(g: GraphWriter, c: Config): void {
       layer(_, before, { at, from, to, level, way }: LayerOf) {
         const found = residualBlock(g, before, at('resnets'), { ...block, from, to });
         if (!attends[way][level]) return found;
-        return pictureAttention(g, found, at('attentions'), {
+        return imageAttention(g, found, at('attentions'), {
           ...attentionSize(c, to),
           groups: block.groups,
         });
@@ -92,11 +92,11 @@ function writeMiddle(g: GraphWriter, x: Value, c: Config, time: TimeStates): Val
   const groups = c.attn_norm_num_groups ?? (time.scales ? undefined : c.norm_num_groups);
   const first = residualBlock(g, x, 'mid_block.resnets.0', block);
   const size = { ...attentionSize(c, width), groups, divisor };
-  const found = c.add_attention ? pictureAttention(g, first, 'mid_block.attentions.0', size) : first;
+  const found = c.add_attention ? imageAttention(g, first, 'mid_block.attentions.0', size) : first;
   return residualBlock(g, found, 'mid_block.resnets.1', block);
 }
 
-/** DDPM's: pictures alone. unet_2d.py of diffusers */
+/** DDPM's: images alone. unet_2d.py of diffusers */
 export const unet2d = defineFamily({
   modelTypes: ['UNet2DModel'],
   config,

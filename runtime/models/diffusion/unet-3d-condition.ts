@@ -8,7 +8,7 @@ import { linear } from '../layers/linear.js';
 import { residualBlock } from '../layers/resnet-block.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
-import { pictureTransformer, type Source, transformerLayer } from './attention.js';
+import { imageTransformer, type Source, transformerLayer } from './attention.js';
 import { blockSizes, channels, levels, listOf, perLevel, unetConfig } from './config.js';
 import { timeLayers, timeSines } from './time.js';
 import { type LayerOf, writeUShape } from './u-shape.js';
@@ -36,25 +36,25 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** A film as its frames lie, [rows · frames, channels, height, width], and how many of them are one film's. */
-interface Film {
+/** A video as its frames lie, [rows · frames, channels, height, width], and how many of them are one video's. */
+interface Video {
   /** int64 [1] */
   frames: Value;
   groups: number;
 }
 
-/** A part of the network that reads films. */
-interface FilmPart {
+/** A part of the network that reads videos. */
+interface VideoPart {
   name: string;
-  film: Film;
+  video: Video;
   /** Channels. */
   width: number;
 }
 
 /** float32 [rows · frames, width, …] -> [rows, width, frames, …] */
-function byFilm(g: GraphWriter, x: Value, { frames }: Film): Value {
-  const places = g.node('Shape', [x], { start: 1 });
-  const shape = g.node('Concat', [g.ints([-1]), frames, places], { axis: 0 });
+function byVideo(g: GraphWriter, x: Value, { frames }: Video): Value {
+  const positions = g.node('Shape', [x], { start: 1 });
+  const shape = g.node('Concat', [g.ints([-1]), frames, positions], { axis: 0 });
   return g.node('Transpose', [g.node('Reshape', [x, shape])], { perm: [0, 2, 1, 3, 4] });
 }
 
@@ -63,50 +63,50 @@ const byFrame = (g: GraphWriter, x: Value, like: Value): Value =>
   g.node('Reshape', [g.node('Transpose', [x], { perm: [0, 2, 1, 3, 4] }), g.node('Shape', [like])]);
 
 /** Four convolutions over neighbouring frames. */
-function overFrames(g: GraphWriter, x: Value, { name, film, width }: FilmPart): Value {
-  const films = byFilm(g, x, film);
+function overFrames(g: GraphWriter, x: Value, { name, video, width }: VideoPart): Value {
+  const videos = byVideo(g, x, video);
   const found = [1, 2, 3, 4].reduce((read, i) => {
     const at = `${name}.conv${i}`;
-    const norm = { width, groups: film.groups, epsilon: 1e-5, axes: 3 };
+    const norm = { width, groups: video.groups, epsilon: 1e-5, axes: 3 };
     const act = activation(g, groupNorm(g, read, `${at}.0`, norm), 'silu');
     const size = { from: width, to: width, kernel: [3, 1, 1], padding: [1, 0, 0] };
     // Behind the first one stands a dropout.
     return convolution(g, act, `${at}.${i === 1 ? 2 : 3}`, size);
-  }, films);
-  return byFrame(g, g.node('Add', [films, found]), x);
+  }, videos);
+  return byFrame(g, g.node('Add', [videos, found]), x);
 }
 
-interface FrameTransformer extends FilmPart {
+interface FrameTransformer extends VideoPart {
   heads: number;
   /** Of a head. */
   headWidth: number;
 }
 
-/** A transformer over the frames of each place. */
+/** A transformer over the frames of each position. */
 function frameTransformer(
   g: GraphWriter,
   x: Value,
-  { name, film, width, heads, headWidth: ofHead }: FrameTransformer,
+  { name, video, width, heads, headWidth: ofHead }: FrameTransformer,
 ): Value {
   const inner = heads * ofHead;
-  const norm = { width, groups: film.groups, epsilon: 1e-6, axes: 3 };
-  const normed = groupNorm(g, byFilm(g, x, film), `${name}.norm`, norm);
+  const norm = { width, groups: video.groups, epsilon: 1e-6, axes: 3 };
+  const normed = groupNorm(g, byVideo(g, x, video), `${name}.norm`, norm);
   // [rows, height, width, frames, channels]
-  const places = g.node('Transpose', [normed], { perm: [0, 3, 4, 2, 1] });
+  const positions = g.node('Transpose', [normed], { perm: [0, 3, 4, 2, 1] });
   const rows = g.node('Reshape', [
-    ...[places, g.node('Concat', [g.ints([-1]), film.frames, g.ints([width])], { axis: 0 })],
+    ...[positions, g.node('Concat', [g.ints([-1]), video.frames, g.ints([width])], { axis: 0 })],
   ]);
   const read = linear(g, rows, `${name}.proj_in`, { from: width, to: inner });
   const found = transformerLayer(g, read, `${name}.transformer_blocks.0`, {
     ...{ from: inner, heads, width: ofHead },
   });
   const narrow = linear(g, found, `${name}.proj_out`, { from: inner, to: width });
-  const parted = g.node('Reshape', [narrow, g.node('Shape', [places])]);
+  const parted = g.node('Reshape', [narrow, g.node('Shape', [positions])]);
   const frames = g.node('Transpose', [parted], { perm: [0, 3, 4, 1, 2] });
   return g.node('Add', [g.node('Reshape', [frames, g.node('Shape', [x])]), x]);
 }
 
-/** Rows of what is read beside a film, one for each frame: float32 [rows or 1, …] -> [rows · frames, …]. */
+/** Rows of what is read beside a video, one for each frame: float32 [rows or 1, …] -> [rows · frames, …]. */
 function forFrames(g: GraphWriter, x: Value, counts: Value, rest: readonly (number | Value)[]): Value {
   const sizes = rest.map((one) => (typeof one === 'number' ? g.ints([one]) : one));
   const wide = g.node('Expand', [
@@ -124,8 +124,8 @@ function writeUnet(g: GraphWriter, c: Config): void {
   const given = g.input('sample', 'float32', ['rows', c.in_channels, 'frames', 'height', 'width']);
   const shape = g.node('Shape', [given]);
   const part = (from: number) => g.node('Slice', [shape, g.ints([from]), g.ints([from + 1])]);
-  const film: Film = { frames: part(2), groups: c.norm_num_groups };
-  const counts = g.node('Concat', [part(0), film.frames], { axis: 0 });
+  const video: Video = { frames: part(2), groups: c.norm_num_groups };
+  const counts = g.node('Concat', [part(0), video.frames], { axis: 0 });
   const block = { ...blockSizes(c), time: timeOf(g, c, counts) };
   const source = sourceOf(g, c, counts);
   const frames = g.node('Reshape', [
@@ -135,22 +135,22 @@ function writeUnet(g: GraphWriter, c: Config): void {
   const start = convolution2d(g, frames, 'conv_in', { from: c.in_channels, to: first, kernel: 3 });
   const head = listOf('attention_head_dim', c.attention_head_dim, widths.length);
   const seen = frameTransformer(g, start, {
-    ...{ name: 'transformer_in', film, width: first, heads: 8, headWidth: head[0]! },
+    ...{ name: 'transformer_in', video, width: first, heads: 8, headWidth: head[0]! },
   });
-  const attend = attentionOf(c, source, film);
+  const attend = attentionOf(c, source, video);
   const x = writeUShape(g, seen, {
     ...{ widths, padding: c.downsample_padding },
     layers: widths.map(() => c.layers_per_block),
     layer(_, before, of) {
       const found = residualBlock(g, before, of.at('resnets'), { ...block, from: of.from, to: of.to });
-      const part = { name: of.at('temp_convs'), film, width: of.to };
+      const part = { name: of.at('temp_convs'), video, width: of.to };
       return attend.level(g, overFrames(g, found, part), of);
     },
     middle(_, before) {
       const size = { ...block, from: last, to: last, divisor: c.mid_block_scale_factor };
       const at = (name: string) => `mid_block.${name}`;
       const both = (read: Value, i: number) => {
-        const part = { name: at(`temp_convs.${i}`), film, width: last };
+        const part = { name: at(`temp_convs.${i}`), video, width: last };
         return overFrames(g, residualBlock(g, read, at(`resnets.${i}`), size), part);
       };
       return both(attend.middle(g, both(before, 0)), 1);
@@ -158,7 +158,7 @@ function writeUnet(g: GraphWriter, c: Config): void {
   });
   const normed = groupNorm(g, x, 'conv_norm_out', { width: first, ...blockSizes(c) });
   const size = { from: first, to: c.out_channels, kernel: 3 };
-  const noise = byFilm(g, convolution2d(g, activation(g, normed, c.act_fn), 'conv_out', size), film);
+  const noise = byVideo(g, convolution2d(g, activation(g, normed, c.act_fn), 'conv_out', size), video);
   g.output('out_sample', noise, 'float32', ['rows', c.out_channels, 'frames', 'height', 'width']);
 }
 
@@ -178,8 +178,8 @@ function sourceOf(g: GraphWriter, c: Config, counts: Value): Source {
   return { states: forFrames(g, states, counts, [tokens, width]), width };
 }
 
-/** What comes behind the residual blocks of a level, and between those of the middle: places, then frames. */
-function attentionOf(c: Config, source: Source, film: Film) {
+/** What comes behind the residual blocks of a level, and between those of the middle: positions, then frames. */
+function attentionOf(c: Config, source: Source, video: Video) {
   const count = c.block_out_channels.length;
   const kinds = {
     down: listOf('down_block_types', c.down_block_types, count).map((kind) => kind.startsWith('CrossAttn')),
@@ -194,10 +194,10 @@ function attentionOf(c: Config, source: Source, film: Film) {
     [width, ofHead]: readonly [number, number],
   ): Value => {
     const heads = headWidth(width, ofHead);
-    const seen = pictureTransformer(g, x, at('attentions'), {
-      ...{ width, heads, layers: 1, groups: film.groups, source, isLinear: true },
+    const seen = imageTransformer(g, x, at('attentions'), {
+      ...{ width, heads, layers: 1, groups: video.groups, source, isLinear: true },
     });
-    const part = { name: at('temp_attentions'), film, width };
+    const part = { name: at('temp_attentions'), video, width };
     return frameTransformer(g, seen, { ...part, heads, headWidth: ofHead });
   };
   return {
@@ -208,7 +208,7 @@ function attentionOf(c: Config, source: Source, film: Film) {
   };
 }
 
-/** Films and prompts. unet_3d_condition.py of diffusers */
+/** Videos and prompts. unet_3d_condition.py of diffusers */
 export const unet3dCondition = defineFamily({
   modelTypes: ['UNet3DConditionModel'],
   config,

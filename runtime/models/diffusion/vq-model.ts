@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
 import { matMulTransposed } from '../layers/linear.js';
-import { gridOf, pictureOf, tokensOf } from '../layers/patch-embed.js';
+import { gridOf, imageOf, tokensOf } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
 import { OLDER_NAMES } from './attention.js';
@@ -17,7 +17,7 @@ const vqConfig = z.object({
   norm_type: z.literal('group').default('group'),
 });
 
-/** The nearest vector of the code book for each place of float32 [rows, width, height, width of the picture]. */
+/** The nearest vector of the code book for each place of float32 [rows, width, height, width of the image]. */
 function quantized(g: GraphWriter, x: Value, { rows, width }: { rows: number; width: number }): Value {
   const table = g.weight('quantize.embedding.weight', [rows, width]);
   const tokens = tokensOf(g, x);
@@ -25,7 +25,7 @@ function quantized(g: GraphWriter, x: Value, { rows, width }: { rows: number; wi
   // |x - e|² without |x|², which is the same for all.
   const distances = g.node('Add', [matMulTransposed(g, tokens, table, -2), squares]);
   const nearest = g.node('ArgMin', [distances], { axis: 2, keepdims: 0 });
-  return pictureOf(g, g.node('Gather', [table, nearest]), gridOf(g, x));
+  return imageOf(g, g.node('Gather', [table, nearest]), gridOf(g, x));
 }
 
 function writeVq(g: GraphWriter, c: z.output<typeof vqConfig>): void {

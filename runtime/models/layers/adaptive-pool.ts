@@ -13,7 +13,7 @@ export function adaptivePool(g: GraphWriter, x: Value, parts: number): Value {
   return g.node('MatMul', [down!, narrow]);
 }
 
-/** What each place adds to each part's mean: float32 [parts, places]. @param size int64 [1] */
+/** What each position adds to each part's mean: float32 [parts, positions]. @param size int64 [1] */
 function partShares(g: GraphWriter, size: Value, parts: number): Value {
   const count = g.ints([parts]);
   const numbers = g.ints(
@@ -23,8 +23,11 @@ function partShares(g: GraphWriter, size: Value, parts: number): Value {
   const from = g.node('Div', [g.node('Mul', [numbers, size]), count]);
   const next = g.node('Mul', [g.node('Add', [numbers, g.ints([1])]), size]);
   const to = g.node('Div', [g.node('Add', [next, g.ints([parts - 1])]), count]);
-  const places = g.node('Range', [g.ints([0], []), g.node('Squeeze', [size]), g.ints([1], [])]);
-  const within = g.node('And', [g.node('GreaterOrEqual', [places, from]), g.node('Less', [places, to])]);
+  const positions = g.node('Range', [g.ints([0], []), g.node('Squeeze', [size]), g.ints([1], [])]);
+  const within = g.node('And', [
+    g.node('GreaterOrEqual', [positions, from]),
+    g.node('Less', [positions, to]),
+  ]);
   const float = (value: Value) => g.node('Cast', [value], { to: ELEMENTS.float32 });
   return g.node('Div', [float(within), float(g.node('Sub', [to, from]))]);
 }

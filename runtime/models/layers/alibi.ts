@@ -43,7 +43,7 @@ export interface FalconPositions {
 }
 
 /**
- * Falcon's mask, float32 [rows, key heads, heads of each, tokens, all tokens]: Bloom's slopes times places from the first token
+ * Falcon's mask, float32 [rows, key heads, heads of each, tokens, all tokens]: Bloom's slopes times positions from the first token
  * on, in 16 bits (bfloat16).
  */
 export function falconMask(
@@ -54,8 +54,8 @@ export function falconMask(
   return g.once('mask with positions', () => {
     const inHalf = (value: Value) =>
       g.node('Cast', [g.node('Cast', [value], { to: BFLOAT16 })], { to: ELEMENTS.float32 });
-    const places = inHalf(g.node('Cast', [inputs.allPlaces], { to: ELEMENTS.float32 }));
-    const keys = g.node('Unsqueeze', [places, g.ints([1, 2, 3])]);
+    const positions = inHalf(g.node('Cast', [inputs.allPositions], { to: ELEMENTS.float32 }));
+    const keys = g.node('Unsqueeze', [positions, g.ints([1, 2, 3])]);
     const slopes = g.floats(bloomSlopes(heads).map(rounded), [1, keyHeads, headGroup(heads, keyHeads), 1, 1]);
     const added = g.node('Mul', [inHalf(g.node('Mul', [keys, slopes])), g.scalar(scale)]);
     return g.node('Add', [inputs.mask(), added]);
@@ -64,7 +64,7 @@ export function falconMask(
 
 /**
  * The mask of a decoder with such positions, float32 [rows, heads, 1, tokens, all tokens]; for heads that share no keys.
- * Made once. Softmax sees differences only, so places count from the first token, or back `fromEnd`.
+ * Made once. Softmax sees differences only, so positions count from the first token, or back `fromEnd`.
  */
 export function alibiMask(
   g: GraphWriter,
@@ -73,11 +73,11 @@ export function alibiMask(
   { fromEnd = false } = {},
 ): Value {
   return g.once('mask with positions', () => {
-    const all = inputs.allPlaces;
+    const all = inputs.allPositions;
     const last = () => g.node('ReduceMax', [all, g.ints([1])], { keepdims: 1 });
     const counted = fromEnd ? g.node('Sub', [all, last()]) : all;
-    const places = g.node('Cast', [counted], { to: ELEMENTS.float32 });
-    const keys = g.node('Unsqueeze', [places, g.ints([1, 2, 3])]);
+    const positions = g.node('Cast', [counted], { to: ELEMENTS.float32 });
+    const keys = g.node('Unsqueeze', [positions, g.ints([1, 2, 3])]);
     const added = g.node('Mul', [keys, g.floats(slopes, [1, slopes.length, 1, 1, 1])]);
     return g.node('Add', [inputs.mask(), added]);
   });

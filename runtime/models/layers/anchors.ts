@@ -1,7 +1,7 @@
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
 
-/** Edge of a box that a cell of the finest picture may say something of, and how near an edge of the picture its middle may be. */
+/** Edge of a box that a cell of the finest image may say something of, and how near an edge of the image its middle may be. */
 const [EDGE, MARGIN] = [0.05, 0.01];
 /** Stands where a cell says nothing. */
 const MOST = 3.4028234663852886e38;
@@ -19,7 +19,7 @@ interface PlainAnchors extends Anchors {
 }
 
 /**
- * Boxes around cells of pictures, each picture's twice as large as those of the one before, as shares of the picture.
+ * Boxes around cells of images, each image's twice as large as those of the one before, as shares of the image.
  * @param middles of its cells between 0 and 1, columns first: float32 [rows or 1, cells, 2]
  * @param shown 0 for padding: float32 [rows, cells of all, 1]
  */
@@ -55,13 +55,13 @@ export function anchorShares(g: GraphWriter, middles: readonly Value[]): PlainAn
 export interface Chosen {
   /** int64 [rows, queries, 1] */
   at: Value;
-  /** What stands at these places of float32 [rows, cells, …]. */
+  /** What stands at these positions of float32 [rows, cells, …]. */
   of(x: Value): Value;
 }
 
 /** The cells with the largest scores, float32 [rows, cells], the best first. */
 export function bestCells(g: GraphWriter, scores: Value, count: number): Chosen {
-  const [, places] = g.nodes('TopK', [scores, g.ints([count])], { outputs: 2, attributes: { axis: 1 } });
-  const at = g.node('Unsqueeze', [places!, g.ints([2])]);
+  const [, positions] = g.nodes('TopK', [scores, g.ints([count])], { outputs: 2, attributes: { axis: 1 } });
+  const at = g.node('Unsqueeze', [positions!, g.ints([2])]);
   return { at, of: (x) => g.node('GatherND', [x, at], { batch_dims: 1 }) };
 }

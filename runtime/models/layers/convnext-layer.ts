@@ -28,7 +28,7 @@ export interface ConvnextLayer {
   project?(g: GraphWriter, x: Value, name: string, size: LinearSize): Value;
 }
 
-/** Each channel over its neighbourhood, then all channels of each place: float32 [rows, width, lines, columns]. */
+/** Each channel over its neighbourhood, then all channels of each position: float32 [rows, width, lines, columns]. */
 export function convnextLayer(
   g: GraphWriter,
   x: Value,

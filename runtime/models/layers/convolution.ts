@@ -6,7 +6,7 @@ import { groupWidth } from './head-sizes.js';
 export interface ConvolutionSize {
   from: number;
   to: number;
-  /** One number for each axis of the picture or sound. */
+  /** One number for each axis of the image or audio. */
   kernel: readonly number[];
   stride?: readonly number[];
   /**
@@ -59,7 +59,7 @@ function padsOf(padding: ConvolutionSize['padding']): Attributes {
   return { pads: [...before, ...behind] };
 }
 
-/** A square kernel over pictures, with padding that keeps their size at a stride of 1 unless another is given. */
+/** A square kernel over images, with padding that keeps their size at a stride of 1 unless another is given. */
 export function convolution2d(
   g: GraphWriter,
   x: Value,

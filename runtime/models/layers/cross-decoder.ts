@@ -12,8 +12,8 @@ export interface Triple extends Pair {
 
 /** What a decoder's layers read beside the states of their tokens. */
 export interface DecoderState {
-  /** int64 [rows or 1, tokens]: places of the fed tokens in their text. */
-  places: Value;
+  /** int64 [rows or 1, tokens]: positions of the fed tokens in their text. */
+  positions: Value;
   /** int64 [rows or 1, tokens, all tokens]: how far a key lies behind a fed token. */
   distances(): Value;
   /**

@@ -9,10 +9,10 @@ export interface DecoderInputs {
   ids: Value | undefined;
   /** float32 [rows, tokens, width], for a model that reads them in place of tokens. */
   vectors: Value | undefined;
-  /** int64 [rows, tokens]: places in the text; [axes, rows, tokens] where they are counted on several axes. */
+  /** int64 [rows, tokens]: positions in the text; [axes, rows, tokens] where they are counted on several axes. */
   positions: Value;
-  /** int64 [rows, all tokens]: places of fed tokens and of those of the cache; padding has any. */
-  allPlaces: Value;
+  /** int64 [rows, all tokens]: positions of fed tokens and of those of the cache; padding has any. */
+  allPositions: Value;
   /** int64 [1]: tokens that are fed, without those of the cache. */
   tokens: Value;
   /**
@@ -50,7 +50,7 @@ export interface CacheSize {
 }
 
 export interface PositionOptions {
-  /** Axes on which places are counted; 1 if absent. */
+  /** Axes on which positions are counted; 1 if absent. */
   axes?: number;
   /**
    * Fed tokens of one group see each other, whichever comes first (`token_groups`): on all layers, or on those with a window
@@ -71,7 +71,7 @@ const NO_HEADS: HeadSize = { heads: 0, width: 0 };
 
 /**
  * Declares what the runtime's decoders feed: `input_ids` or `inputs_embeds`, `attention_mask` [rows, past + tokens],
- * `position_ids`, caches. The places of a row's tokens follow from its mask: wherever they lie in the cache, they lie in
+ * `position_ids`, caches. The positions of a row's tokens follow from its mask: wherever they lie in the cache, they lie in
  * their order.
  * @param cache undefined for a model that reads whole texts only, whose mask is [rows, tokens]
  */
@@ -85,26 +85,26 @@ export function decoderInputs(
     width === undefined ? undefined : g.input('inputs_embeds', 'float32', ['rows', 'tokens', width]);
   const seen = g.input('attention_mask', 'int64', ['rows', cache ? 'all_tokens' : 'tokens']);
   const tokens = g.node('Shape', [ids ?? vectors!], { start: 1, end: 2 });
-  const places = g.node('Sub', [g.node('CumSum', [seen, g.ints([1], [])]), g.ints([1], [])]);
+  const positions = g.node('Sub', [g.node('CumSum', [seen, g.ints([1], [])]), g.ints([1], [])]);
   const start = g.node('Sub', [g.ints([0]), tokens]);
-  const own = g.node('Slice', [places, start, g.ints([2 ** 53]), g.ints([1])]);
+  const own = g.node('Slice', [positions, start, g.ints([2 ** 53]), g.ints([1])]);
   const placed = () =>
     g.input('position_ids', 'int64', axes === 1 ? ['rows', 'tokens'] : [axes, 'rows', 'tokens']);
   const together = groups && sameGroup(g, g.input(GROUPS_INPUT, 'int64', ['rows', 'tokens']), seen);
   return {
     ids,
     vectors,
-    allPlaces: places,
+    allPositions: positions,
     tokens,
     positions: cache ? placed() : own,
     mask: (window, chunk) =>
       g.once(`mask ${window}${chunk === undefined ? '' : ` ${chunk}`}`, () =>
-        causalMask(g, { seen, places, own, window, chunk, groups, together }),
+        causalMask(g, { seen, positions, own, window, chunk, groups, together }),
       ),
     distances: () =>
       g.once('distances of the decoder', () =>
         g.node('Sub', [
-          ...[g.node('Unsqueeze', [places, g.ints([1])]), g.node('Unsqueeze', [own, g.ints([2])])],
+          ...[g.node('Unsqueeze', [positions, g.ints([1])]), g.node('Unsqueeze', [own, g.ints([2])])],
         ]),
       ),
     past(layer, { heads, width } = cache ?? NO_HEADS) {
@@ -131,10 +131,10 @@ export function decoderInputs(
   };
 }
 
-interface Places {
-  /** int64 [rows, all tokens]: 0 for padding, and places in the text. */
+interface Positions {
+  /** int64 [rows, all tokens]: 0 for padding, and positions in the text. */
   seen: Value;
-  places: Value;
+  positions: Value;
   /** int64 [rows, tokens]: those of the fed ones. */
   own: Value;
   window: number | undefined;
@@ -144,8 +144,11 @@ interface Places {
   groups: PositionOptions['groups'];
 }
 
-function causalMask(g: GraphWriter, { seen, places, own, window, chunk, groups, together }: Places): Value {
-  const keys = g.node('Unsqueeze', [places, g.ints([1, 2, 3])]);
+function causalMask(
+  g: GraphWriter,
+  { seen, positions, own, window, chunk, groups, together }: Positions,
+): Value {
+  const keys = g.node('Unsqueeze', [positions, g.ints([1, 2, 3])]);
   const queries = g.node('Unsqueeze', [own, g.ints([1, 2, 4])]);
   const isText = g.node('Unsqueeze', [g.node('Greater', [seen, g.ints([0], [])]), g.ints([1, 2, 3])]);
   const distance = g.node('Sub', [queries, keys]);

@@ -35,14 +35,14 @@ export function gridAttention(
   });
   const long = own + lines + columns;
   const asked = g.node('Concat', [cells, ...said], { axis: 4 });
-  const places = g.once(`places ${lines} ${columns}`, () => placesOf(g, grid));
+  const positions = g.once(`places ${lines} ${columns}`, () => positionsOf(g, grid));
   const keys = g.node('Reshape', [key, g.ints([-1, lines * columns, heads, own])]);
   const shape = g.node(
     'Concat',
     [...[g.node('Shape', [keys], { start: 0, end: 3 }), g.ints([lines + columns])]],
     { axis: 0 },
   );
-  const placed = g.node('Concat', [keys, g.node('Expand', [places, shape])], { axis: 3 });
+  const placed = g.node('Concat', [keys, g.node('Expand', [positions, shape])], { axis: 3 });
   const together = (x: Value) => g.node('Reshape', [x, g.ints([-1, lines * columns, heads * long])]);
   return attention(...[g, { query: together(asked), key: together(placed), value }], {
     heads,
@@ -66,7 +66,7 @@ interface ByAxis {
   own: number;
 }
 
-/** Products of each cell with the vectors for its place along an axis: [rows, lines, columns, heads, edge]. */
+/** Products of each cell with the vectors for its position along an axis: [rows, lines, columns, heads, edge]. */
 function byAxis(g: GraphWriter, cells: Value, vectors: Value, { axis, sizes, own }: ByAxis): Value {
   const [lines, columns, heads] = sizes;
   const [edge, other] = axis === 1 ? [lines, columns] : [columns, lines];
@@ -89,7 +89,7 @@ function byAxis(g: GraphWriter, cells: Value, vectors: Value, { axis, sizes, own
 }
 
 /** 1 for the line and for the column that a cell is of: float32 [1, cells, 1, lines + columns]. */
-function placesOf(g: GraphWriter, [lines, columns]: Edges): Value {
+function positionsOf(g: GraphWriter, [lines, columns]: Edges): Value {
   const cells = range(g, lines * columns);
   const width = g.ints([columns], []);
   const hot = (place: Value, edge: number) =>

@@ -2,9 +2,9 @@ import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
 import { headWidth } from './head-sizes.js';
 import { linear } from './linear.js';
-import { gridOf, pictureOf, tokensOf } from './patch-embed.js';
+import { gridOf, imageOf, tokensOf } from './patch-embed.js';
 
-/** Pictures of several sizes, whose cells stand behind each other. */
+/** Images of several sizes, whose cells stand behind each other. */
 export interface Levels {
   /** float32 [rows, cells of all, width] */
   tokens: Value;
@@ -14,16 +14,16 @@ export interface Levels {
   grids: readonly Value[];
 }
 
-/** @param pictures float32 [rows, width, lines, columns] each */
-export function levelsOf(g: GraphWriter, pictures: readonly Value[]): Levels {
-  const tokens = pictures.map((picture) => tokensOf(g, picture));
+/** @param images float32 [rows, width, lines, columns] each */
+export function levelsOf(g: GraphWriter, images: readonly Value[]): Levels {
+  const tokens = images.map((image) => tokensOf(g, image));
   return {
     tokens: tokens.length === 1 ? tokens[0]! : g.node('Concat', tokens, { axis: 1 }),
-    grids: pictures.map((picture) => gridOf(g, picture)),
+    grids: images.map((image) => gridOf(g, image)),
   };
 }
 
-/** What queries look at: float32 [rows, queries, 1 or levels, 2] each, columns first, in parts of the picture. */
+/** What queries look at: float32 [rows, queries, 1 or levels, 2] each, columns first, in parts of the image. */
 export interface Around {
   middle: Value;
   /** How far an offset of one reaches. */
@@ -73,7 +73,7 @@ export interface DeformableAttention {
   name: string;
   width: number;
   heads: number;
-  /** Places of each picture that a head looks at. */
+  /** Positions of each image that a head looks at. */
   points: readonly number[];
   around: Around;
   /** False where cells are read as they are, and what is seen of them is given so. */
@@ -81,7 +81,7 @@ export interface DeformableAttention {
 }
 
 /**
- * Deformable DETR's attention: each query looks at few places of each picture, which it chooses by itself. What lies beyond a picture
+ * Deformable DETR's attention: each query looks at few positions of each image, which it chooses by itself. What lies beyond an image
  * counts as zeros.
  * @param query float32 [rows, queries, width] @returns of the same shape
  */
@@ -100,7 +100,7 @@ export function deformableAttention(
     const shape = [g.ints(before), queries, ...(behind ? [g.ints(behind)] : [])];
     return g.node('Reshape', [x, g.node('Concat', shape, { axis: 0 })]);
   };
-  const places = partsOfLevels(g, chosenPlaces(g, query, options), points);
+  const positions = partsOfLevels(g, chosenPositions(g, query, options), points);
   const scores = linear(g, query, `${name}.attention_weights`, { from: width, to: heads * count });
   const shares = g.node('Softmax', [g.node('Reshape', [scores, g.ints([0, 0, heads, count])])], { axis: -1 });
   const weights = partsOfLevels(g, g.node('Unsqueeze', [shares, g.ints([4])]), points);
@@ -110,9 +110,9 @@ export function deformableAttention(
   });
   const seen = values.map((value, level) => {
     const planes = g.node('Concat', [g.ints([-1, own]), grids[level]!], { axis: 0 });
-    const plane = g.node('Reshape', [pictureOf(g, value, grids[level]!), planes]);
+    const plane = g.node('Reshape', [imageOf(g, value, grids[level]!), planes]);
     const [at, weight] = [
-      shaped(places[level]!, [-1], [points[level]!, 2]),
+      shaped(positions[level]!, [-1], [points[level]!, 2]),
       shaped(weights[level]!, [-1, 1], [points[level]!]),
     ];
     const found = g.node('GridSample', [plane, at], {
@@ -126,7 +126,7 @@ export function deformableAttention(
 }
 
 /** Where heads look, from -1 to 1 as samplers have it: float32 [rows, queries, heads, points of all levels, 2]. */
-function chosenPlaces(
+function chosenPositions(
   g: GraphWriter,
   query: Value,
   { name, width, heads, points, around }: DeformableAttention,
@@ -145,8 +145,8 @@ function chosenPlaces(
   const { unit, middle, parts } = around;
   const parted =
     parts === undefined ? whole : g.node('Mul', [whole, g.node('Unsqueeze', [parts, g.ints([1])])]);
-  const places = g.node('Add', [g.node('Mul', [parted, ofPoints(unit)]), ofPoints(middle)]);
-  return g.node('Sub', [g.node('Mul', [places, g.scalar(2)]), g.scalar(1)]);
+  const positions = g.node('Add', [g.node('Mul', [parted, ofPoints(unit)]), ofPoints(middle)]);
+  return g.node('Sub', [g.node('Mul', [positions, g.scalar(2)]), g.scalar(1)]);
 }
 
 /** float32 [rows, queries, heads, points of all, …] -> [rows, heads, queries, points, …] for each level. */

@@ -138,7 +138,7 @@ function pairsByChannel(g: GraphWriter, total: Value, length: number): Pairs {
 }
 
 /** Numbers of a chunk's tokens as a column and as a line, of parts of so many: int64 [tokens, 1] and [1, tokens]. */
-function places(g: GraphWriter, length: number, edge: number): [Value, Value] {
+function positions(g: GraphWriter, length: number, edge: number): [Value, Value] {
   const numbers = Array.from({ length }, (_, i) => Math.floor(i / edge));
   return [g.ints(numbers, [length, 1]), g.ints(numbers, [1, length])];
 }
@@ -146,14 +146,14 @@ function places(g: GraphWriter, length: number, edge: number): [Value, Value] {
 /** float32 [tokens, tokens], added to logarithms: what comes later is nothing. */
 const later = (g: GraphWriter, length: number): Value =>
   g.once(`later tokens of a chunk ${length}`, () => {
-    const [line, column] = places(g, length, 1);
+    const [line, column] = positions(g, length, 1);
     return g.node('Where', [g.node('Less', [line, column]), g.scalar(NOTHING), g.scalar(0)]);
   });
 
 /** float32 [tokens, tokens]: 1 in the lower left quarter of each square of two such edges along the diagonal. */
 const quarters = (g: GraphWriter, length: number, edge: number): Value =>
   g.once(`quarters of a chunk ${length} ${edge}`, () => {
-    const [line, column] = places(g, length, edge);
+    const [line, column] = positions(g, length, edge);
     const isBelow = g.node('Equal', [g.node('Sub', [line, column]), g.ints([1], [])]);
     const isOdd = g.node('Equal', [g.node('Mod', [line, g.ints([2], [])]), g.ints([1], [])]);
     return g.node('Cast', [g.node('And', [isBelow, isOdd])], { to: ELEMENTS.float32 });
@@ -166,7 +166,7 @@ const quarters = (g: GraphWriter, length: number, edge: number): Value =>
 function inverse(g: GraphWriter, links: Value, length: number): Value {
   const corner = (edge: number) => g.node('Mul', [links, quarters(g, length, edge)]);
   const one = g.once(`unit of a chunk ${length}`, () => {
-    const [line, column] = places(g, length, 1);
+    const [line, column] = positions(g, length, 1);
     return g.node('Cast', [g.node('Equal', [line, column])], { to: ELEMENTS.float32 });
   });
   let found = g.node('Sub', [one, corner(1)]);

@@ -2,23 +2,23 @@ import { batchNorm, convolution2d, type SquareSize } from './convolution.js';
 import { gridOf, resize } from './patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
-/** What DPT and its relatives make of the states of several layers: pictures of several sizes, joined from coarse to fine. */
+/** What DPT and its relatives make of the states of several layers: images of several sizes, joined from coarse to fine. */
 export interface Neck {
   /** Of the states. */
   width: number;
-  /** Channels that each layer's states are projected to, and how much larger their pictures become. */
+  /** Channels that each layer's states are projected to, and how much larger their images become. */
   sizes: readonly number[];
   factors: readonly number[];
   /** Channels of what is joined. */
   fused: number;
   norm: boolean;
   bias: boolean;
-  /** True where a picture grows to the next one's size, and not to twice its own. */
+  /** True where an image grows to the next one's size, and not to twice its own. */
   toNext: boolean;
 }
 
-/** @param states pictures of layers, float32 [rows, width, lines, columns] @returns what each step of joining gives */
-export function neckPictures(g: GraphWriter, states: readonly Value[], neck: Neck): Value[] {
+/** @param states images of layers, float32 [rows, width, lines, columns] @returns what each step of joining gives */
+export function neckImages(g: GraphWriter, states: readonly Value[], neck: Neck): Value[] {
   const features = states.map((x, i) => {
     const size = { from: neck.sizes[i]!, to: neck.fused, kernel: 3, bias: false };
     return convolution2d(g, reassembled(g, x, i, neck), `neck.convs.${i}`, size);
@@ -42,7 +42,7 @@ interface JoinOf {
   neck: Neck;
 }
 
-/** A picture with the next finer one, which is brought to its size where that may differ. */
+/** An image with the next finer one, which is brought to its size where that may differ. */
 function joined(g: GraphWriter, coarse: Value, fine: Value, { at, neck }: JoinOf): Value {
   const fits = neck.toNext
     ? fine
@@ -78,7 +78,7 @@ function residual(g: GraphWriter, x: Value, name: string, { fused, norm, bias }:
 /** int64 [2]: the grid twice as large. */
 export const twice = (g: GraphWriter, x: Value): Value => g.node('Mul', [gridOf(g, x), g.ints([2], [])]);
 
-/** The same picture of another grid, whose corners stay in place. */
+/** The same image of another grid, whose corners stay in place. */
 export function enlarged(g: GraphWriter, x: Value, grid: Value, width: number): Value {
   return resize(g, x, shapeOf(g, x, grid, width), { mode: 'linear', corners: true });
 }

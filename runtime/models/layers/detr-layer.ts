@@ -4,7 +4,7 @@ import { attention } from './attention.js';
 import { linear } from './linear.js';
 import { layerNorm } from './norm.js';
 
-/** Layers of DETR and its relatives, whose queries and keys get their places added in every one. */
+/** Layers of DETR and its relatives, whose queries and keys get their positions added in every one. */
 
 /** What stands where in a network of this kind. */
 export interface NormPlace {
@@ -15,7 +15,7 @@ export interface NormPlace {
 /** States of tokens, float32 [rows, tokens, width], and what is added to them where they are queries or keys. */
 export interface Placed {
   x: Value;
-  places: Value;
+  positions: Value;
 }
 
 export interface Part extends NormPlace {
@@ -37,18 +37,18 @@ export function placedParts(g: GraphWriter, name: string, part: Part) {
   const norm = (x: Value, of: string) => layerNorm(g, x, `${name}.${of}`, { width, epsilon });
   const around = (x: Value, of: string, write: (read: Value) => Value) =>
     normsBefore ? g.node('Add', [x, write(norm(x, of))]) : norm(g.node('Add', [x, write(x)]), of);
-  const sum = ({ x, places }: Placed) => g.node('Add', [x, places]);
+  const sum = ({ x, positions }: Placed) => g.node('Add', [x, positions]);
   return {
     /** What `write` makes of x, added to it and normed by the norm of this name. */
     around,
     /** Attention of tokens to those of `source`, or to each other. */
-    attend: ({ x, places }: Placed, of: string, source?: Placed) =>
+    attend: ({ x, positions }: Placed, of: string, source?: Placed) =>
       around(x, `${of}_layer_norm`, (read) => {
-        const seen = source ?? { x: read, places };
+        const seen = source ?? { x: read, positions };
         const project = (value: Value, letter: string) =>
           linear(g, value, `${name}.${of}.${letter}_proj`, square);
         const projected = {
-          query: project(sum({ x: read, places }), 'q'),
+          query: project(sum({ x: read, positions }), 'q'),
           key: project(sum(seen), 'k'),
           value: project(seen.x, 'v'),
         };

@@ -8,7 +8,7 @@ export interface DisentangledBias {
   /** What scores are multiplied with. */
   scale: number;
   /** int64 [tokens]: 0, 1, 2, … */
-  places: Value;
+  positions: Value;
   /** Rows of vectors of distances for the distances from -n to n; those beyond have the outermost. */
   rows: readonly number[];
   /** Vectors of distances that queries are compared with, float32 [vectors, heads · width]; none if absent. */
@@ -37,7 +37,7 @@ type Compared = Omit<DisentangledBias, 'keys' | 'queries'> & { ascending: boolea
 
 /**
  * Each token's vector times those of its distance to each other token, float32 [rows, heads, tokens, tokens]. Only the
- * distances of this run are computed, in an order in which each token's stand one place further than those of the token
+ * distances of this run are computed, in an order in which each token's stand one position further than those of the token
  * after it, so a shift takes the place of an index for every pair of tokens.
  * @param x float32 [rows, tokens, heads · width]
  */
@@ -45,27 +45,27 @@ function compared(
   g: GraphWriter,
   x: Value,
   vectors: Value,
-  { heads, width, scale, places, rows, ascending }: Compared,
+  { heads, width, scale, positions, rows, ascending }: Compared,
 ): Value {
-  const found = g.node('Gather', [vectors, lines(g, places, rows, ascending)]);
+  const found = g.node('Gather', [vectors, lines(g, positions, rows, ascending)]);
   const perHead = g.node('Transpose', [g.node('Reshape', [found, g.ints([-1, heads, width])])], {
     perm: [1, 0, 2],
   });
   const split = g.node('Transpose', [g.node('Reshape', [x, g.ints([0, 0, heads, width])])], {
     perm: [0, 2, 1, 3],
   });
-  return shifted(g, matMulTransposed(g, split, perHead, scale), countOf(g, places));
+  return shifted(g, matMulTransposed(g, split, perHead, scale), countOf(g, positions));
 }
 
 /** int64 [1] */
-const countOf = (g: GraphWriter, places: Value): Value =>
-  g.once(`count ${places}`, () => g.node('Shape', [places]));
+const countOf = (g: GraphWriter, positions: Value): Value =>
+  g.once(`count ${positions}`, () => g.node('Shape', [positions]));
 
 /** int64 [2 · tokens]: rows for the distances from 1 - tokens to tokens, or from tokens - 1 to -tokens. */
-function lines(g: GraphWriter, places: Value, rows: readonly number[], ascending: boolean): Value {
-  return g.once(`distances ${places} ${ascending}`, () => {
-    const count = countOf(g, places);
-    const both = g.node('Concat', [g.node('Sub', [places, count]), places], { axis: 0 });
+function lines(g: GraphWriter, positions: Value, rows: readonly number[], ascending: boolean): Value {
+  return g.once(`distances ${positions} ${ascending}`, () => {
+    const count = countOf(g, positions);
+    const both = g.node('Concat', [g.node('Sub', [positions, count]), positions], { axis: 0 });
     const distances = g.node('Add', [both, g.ints([1], [])]);
     const most = (rows.length - 1) / 2;
     const signed = ascending ? distances : g.node('Neg', [distances]);

@@ -9,12 +9,12 @@ export interface GroupNormSize {
   width: number;
   groups: number;
   epsilon: number;
-  /** Axes behind the channels: two of pictures, three of films. */
+  /** Axes behind the channels: two of images, three of videos. */
   axes?: number;
 }
 
 /**
- * torch's GroupNorm: float32 [rows, width, …], each group of channels normed over all places.
+ * torch's GroupNorm: float32 [rows, width, …], each group of channels normed over all positions.
  * @throws GraphError where groups don't make up the channels
  */
 export function groupNorm(

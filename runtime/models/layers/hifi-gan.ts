@@ -4,7 +4,7 @@ import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { convolution, convolve } from './convolution.js';
 
-/** HiFi-GAN, which makes sound of frames: enlargements, each with residual blocks behind it. */
+/** HiFi-GAN, which makes audio of frames: enlargements, each with residual blocks behind it. */
 
 const count = z.int().min(1).max(4096);
 const list = z.array(count).min(1).max(32);

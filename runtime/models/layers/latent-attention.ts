@@ -34,7 +34,7 @@ export interface LatentAttention extends z.output<z.ZodObject<typeof latentConfi
   /** Undefined where heads are not turned. */
   rotary: RotaryConfig | undefined;
   interleaved: boolean;
-  /** Queries grow with their places, as in LlamaLike. */
+  /** Queries grow with their positions, as in LlamaLike. */
   queryGrowth?: { beta: number; length: number } | undefined;
 }
 

@@ -54,7 +54,7 @@ export function logit(g: GraphWriter, shares: Value): Value {
 
 export interface DetectorSize {
   width: number;
-  /** Queries of each picture. */
+  /** Queries of each image. */
   queries: number;
   /** Without the one for "nothing". */
   labels: number;

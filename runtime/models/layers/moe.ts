@@ -82,7 +82,7 @@ export function expertsSum(
   const weighed = weighs === 'tokens' ? g.node('Mul', [fed, g.node('Gather', [factors, order])]) : fed;
   const ordered = { rows: weighed, counts: countsOf(g, flat, experts), experts, width };
   const answers = inBranches(g, ordered, compute);
-  const own = g.node('Gather', [answers, placesOf(g, order, count)]);
+  const own = g.node('Gather', [answers, positionsOf(g, order, count)]);
   const factored = weighs === 'answers' ? g.node('Mul', [own, factors]) : own;
   const shape = g.node('Concat', [g.node('Shape', [which]), g.ints([width])], { axis: 0 });
   return g.node('ReduceSum', [g.node('Reshape', [factored, shape]), g.ints([1])], { keepdims: 0 });
@@ -145,7 +145,7 @@ function countsOf(g: GraphWriter, flat: Value, experts: number): Value {
 }
 
 /** Where each one of an order is found in it. @param order int64 [count], all numbers below the count */
-function placesOf(g: GraphWriter, order: Value, count: Value): Value {
+function positionsOf(g: GraphWriter, order: Value, count: Value): Value {
   const numbers = g.node('Range', [g.ints([0], []), g.node('Squeeze', [count]), g.ints([1], [])]);
   return g.node('ScatterElements', [order, order, numbers], { axis: 0 });
 }

@@ -25,7 +25,7 @@ export const channelsLast = (g: GraphWriter, x: Value): Value =>
 export const channelsFirst = (g: GraphWriter, x: Value): Value =>
   g.node('Transpose', [x], { perm: [0, 3, 1, 2] });
 
-/** LayerNorm over the channels of each place: float32 [rows, width, lines, columns]. */
+/** LayerNorm over the channels of each position: float32 [rows, width, lines, columns]. */
 export const channelNorm = (g: GraphWriter, x: Value, name: string, options: NormOptions): Value =>
   channelsFirst(g, layerNorm(g, channelsLast(g, x), name, options));
 

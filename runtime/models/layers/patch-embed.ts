@@ -7,9 +7,9 @@ export type Edges = readonly [height: number, width: number];
 
 /**
  * Declares `pixel_values` as the runtime's encoders feed them: float32 [rows, channels, height, width].
- * @param edges for networks that take pictures of one size only
+ * @param edges for networks that take images of one size only
  */
-export function pictureInput(g: GraphWriter, channels: number, edges?: Edges): Value {
+export function imageInput(g: GraphWriter, channels: number, edges?: Edges): Value {
   return g.input('pixel_values', 'float32', ['rows', channels, ...(edges ?? ['height', 'width'])]);
 }
 
@@ -27,7 +27,7 @@ export interface Patches {
   grid: Value;
 }
 
-/** Cuts pictures into patches; what is left at their right and lower edges is not read. */
+/** Cuts images into patches; what is left at their right and lower edges is not read. */
 export function patches(
   g: GraphWriter,
   pixels: Value,
@@ -43,14 +43,14 @@ export function patches(
 /** int64 [2]: height and width of float32 [rows, channels, height, width]. */
 export const gridOf = (g: GraphWriter, x: Value): Value => g.node('Shape', [x], { start: 2, end: 4 });
 
-/** float32 [rows, width, height, width of the picture] -> [rows, patches, width] */
+/** float32 [rows, width, height, width of the image] -> [rows, patches, width] */
 export function tokensOf(g: GraphWriter, x: Value): Value {
   const flat = g.node('Reshape', [x, g.ints([0, 0, -1])]);
   return g.node('Transpose', [flat], { perm: [0, 2, 1] });
 }
 
-/** float32 [rows, patches, width] -> [rows, width, height, width of the picture] @param grid int64 [2] */
-export function pictureOf(g: GraphWriter, tokens: Value, grid: Value): Value {
+/** float32 [rows, patches, width] -> [rows, width, height, width of the image] @param grid int64 [2] */
+export function imageOf(g: GraphWriter, tokens: Value, grid: Value): Value {
   const turned = g.node('Transpose', [tokens], { perm: [0, 2, 1] });
   return g.node('Reshape', [turned, g.node('Concat', [g.ints([0, 0]), grid], { axis: 0 })]);
 }
@@ -81,7 +81,7 @@ export type ResizeMode = 'cubic' | 'cubic antialias' | 'linear' | 'nearest';
 
 /** A table of positions [1, lines · columns, width] for another grid, as torch's interpolate has it without corners. */
 export function resizedTable(g: GraphWriter, table: Value, { from, to, width, mode }: Resized): Value {
-  const grid = pictureOf(g, table, g.ints(from));
+  const grid = imageOf(g, table, g.ints(from));
   const sizes = g.node('Concat', [g.ints([1, width]), to], { axis: 0 });
   return tokensOf(g, resize(g, grid, sizes, { mode }));
 }

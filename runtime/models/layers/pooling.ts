@@ -1,6 +1,6 @@
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
-/** The mean of each channel of a picture: float32 [rows, channels, lines, columns] -> [rows, channels]. */
+/** The mean of each channel of an image: float32 [rows, channels, lines, columns] -> [rows, channels]. */
 export const channelMeans = (g: GraphWriter, x: Value): Value =>
   g.node('Flatten', [g.node('GlobalAveragePool', [x])]);
 

@@ -19,26 +19,26 @@ export function nearestCells(g: GraphWriter, x: Value, grid: Value, axis: number
     const float = (value: Value) => g.node('Cast', [value], { to: ELEMENTS.float32 });
     const [from, to] = [size(g.node('Shape', [x]), axis + i), size(grid, i)];
     const range = float(g.node('Range', [g.ints([0], []), to, g.ints([1], [])]));
-    const places = g.node('Floor', [g.node('Mul', [range, g.node('Div', [float(from), float(to)])])]);
-    const whole = g.node('Cast', [places], { to: ELEMENTS.int64 });
+    const positions = g.node('Floor', [g.node('Mul', [range, g.node('Div', [float(from), float(to)])])]);
+    const whole = g.node('Cast', [positions], { to: ELEMENTS.int64 });
     const within = g.node('Min', [whole, g.node('Sub', [from, g.ints([1], [])])]);
     return g.node('Gather', [found, within], { axis: axis + i });
   }, x);
 }
 
-/** Both halves of a place's vector go from 0 to a whole turn. */
+/** Both halves of a position's vector go from 0 to a whole turn. */
 const [TURN, EPSILON, BASE] = [2 * Math.PI, 1e-6, 10_000];
 
-/** Places of the cells of a picture without padding: float32 [1, lines · columns, width]. @param grid int64 [2] */
-export function gridPlaces(g: GraphWriter, grid: Value, width: number): Value {
+/** Positions of the cells of an image without padding: float32 [1, lines · columns, width]. @param grid int64 [2] */
+export function gridPositions(g: GraphWriter, grid: Value, width: number): Value {
   const shape = g.node('Concat', [g.ints([1]), grid], { axis: 0 });
-  return sinePlaces(g, g.node('Expand', [g.scalar(1), shape]), width);
+  return sinePositions(g, g.node('Expand', [g.scalar(1), shape]), width);
 }
 
 export interface SineSettings {
   /** The slowest wave is so much slower. */
   base?: number;
-  /** True where places are middles of cells, and not their ends. */
+  /** True where positions are middles of cells, and not their ends. */
   middles?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface SineSettings {
  * DETR's sines of where a cell lies among those that are no padding: float32 [rows, lines · columns, width].
  * @param mask float32 [rows, lines, columns]
  */
-export function sinePlaces(
+export function sinePositions(
   g: GraphWriter,
   mask: Value,
   width: number,
@@ -67,9 +67,9 @@ export function sinePlaces(
  * A sine and a cosine in turn of numbers that make a whole turn from 0 to 1: float32 [rows, tokens, numbers] ->
  * [rows, tokens, numbers · width].
  */
-export function turnWaves(g: GraphWriter, places: Value, width: number, base = BASE): Value {
+export function turnWaves(g: GraphWriter, positions: Value, width: number, base = BASE): Value {
   const periods = g.floats(Array.from({ length: width / 2 }, (_, i) => base ** ((2 * i) / width)));
-  const turned = g.node('Unsqueeze', [g.node('Mul', [places, g.scalar(TURN)]), g.ints([3])]);
+  const turned = g.node('Unsqueeze', [g.node('Mul', [positions, g.scalar(TURN)]), g.ints([3])]);
   const angles = g.node('Unsqueeze', [g.node('Div', [turned, periods]), g.ints([4])]);
   const pairs = g.node('Concat', [g.node('Sin', [angles]), g.node('Cos', [angles])], { axis: 4 });
   return g.node('Reshape', [pairs, g.ints([0, 0, -1])]);

@@ -71,7 +71,7 @@ export function inverseSpline(g: GraphWriter, y: Value, shape: Shape, spline: Sp
 const columns = (g: GraphWriter, x: Value, from: number, to: number): Value =>
   g.node('Slice', [x, g.ints([from]), g.ints([to]), g.ints([1])]);
 
-/** Places of the knots [points, bins + 1] from bound to bound, and how far they lie apart [points, bins]. */
+/** Positions of the knots [points, bins + 1] from bound to bound, and how far they lie apart [points, bins]. */
 function knotsOf(g: GraphWriter, learned: Value, { bins, bound }: Spline): { knots: Value; sizes: Value } {
   const shares = g.node('Softmax', [learned], { axis: -1 });
   const sizes = g.node('Add', [g.node('Mul', [shares, g.scalar(1 - LEAST * bins)]), g.scalar(LEAST)]);

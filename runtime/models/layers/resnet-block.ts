@@ -56,9 +56,9 @@ function withTime(
   const read = g.once(`${act} of ${time.states}`, () => activation(g, time.states, act));
   const parts = time.scales ? 2 : 1;
   const all = linear(g, read, name, { from: time.width, to: parts * to });
-  const places = g.node('Unsqueeze', [all, g.ints([2, 3])]);
-  if (!time.scales) return { before: g.node('Add', [x, places]) };
-  const [scale, shift] = g.nodes('Split', [places, g.ints([to, to])], {
+  const positions = g.node('Unsqueeze', [all, g.ints([2, 3])]);
+  if (!time.scales) return { before: g.node('Add', [x, positions]) };
+  const [scale, shift] = g.nodes('Split', [positions, g.ints([to, to])], {
     ...{ outputs: 2, attributes: { axis: 1 } },
   }) as [Value, Value];
   const factor = g.node('Add', [scale, g.scalar(1)]);

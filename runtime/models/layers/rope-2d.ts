@@ -3,7 +3,7 @@ import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
 import type { Rotary } from './rope.js';
 
-export interface GridPlaces {
+export interface GridPositions {
   /** int64 [2]: patches of a column and of a line. */
   grid: Value;
   /** int64 [1] */
@@ -24,7 +24,7 @@ interface Scale {
 /** Half of a head's pairs turn by the line of a patch, half by its column. */
 function gridTurns(
   g: GraphWriter,
-  { grid, rows, learned, width }: GridPlaces,
+  { grid, rows, learned, width }: GridPositions,
   { frequencies, placeOf }: Scale,
 ): Rotary {
   const quarter = frequencies.length;
@@ -58,10 +58,10 @@ function quarters(width: number, base: number, factor = 1): number[] {
   return Array.from({ length: width / 4 }, (_, i) => factor * base ** ((-4 * i) / width));
 }
 
-/** DINO v3's: places go from -1 to 1, whatever the grid. */
-export function centredTurns(g: GraphWriter, places: GridPlaces, base: number): Rotary {
-  return gridTurns(g, places, {
-    frequencies: quarters(places.width, base, 2 * Math.PI),
+/** DINO v3's: positions go from -1 to 1, whatever the grid. */
+export function centredTurns(g: GraphWriter, positions: GridPositions, base: number): Rotary {
+  return gridTurns(g, positions, {
+    frequencies: quarters(positions.width, base, 2 * Math.PI),
     placeOf(numbers, count) {
       const share = g.node('Div', [g.node('Add', [numbers, g.scalar(0.5)]), count]);
       return g.node('Sub', [g.node('Mul', [share, g.scalar(2)]), g.scalar(1)]);
@@ -69,14 +69,14 @@ export function centredTurns(g: GraphWriter, places: GridPlaces, base: number): 
   });
 }
 
-/** EVA-02's: places are those of a grid of so many lines and columns, whatever the grid. */
+/** EVA-02's: positions are those of a grid of so many lines and columns, whatever the grid. */
 export function referredTurns(
   g: GraphWriter,
-  places: GridPlaces,
+  positions: GridPositions,
   { base, reference }: { base: number; reference: number },
 ): Rotary {
-  return gridTurns(g, places, {
-    frequencies: quarters(places.width, base),
+  return gridTurns(g, positions, {
+    frequencies: quarters(positions.width, base),
     placeOf: (numbers, count) => g.node('Mul', [g.node('Div', [numbers, count]), g.scalar(reference)]),
   });
 }

@@ -37,7 +37,7 @@ function rotaryAngles(
   if (axes) {
     if (beyond || growth)
       throw new GraphError('config.json: rope_scaling by length is for positions on one axis');
-    return turns(g, placesByAxis(g, numbers, axes), { frequencies: own, half, scale });
+    return turns(g, positionsByAxis(g, numbers, axes), { frequencies: own, half, scale });
   }
   const frequencies = beyond
     ? chosenByLength(g, positions, { own, beyond, half })
@@ -48,7 +48,7 @@ function rotaryAngles(
 }
 
 /** For each frequency the place on its axis: float32 [rows, tokens, half] of [axes, rows, tokens]. */
-function placesByAxis(g: GraphWriter, positions: Value, axes: readonly number[]): Value {
+function positionsByAxis(g: GraphWriter, positions: Value, axes: readonly number[]): Value {
   const last = g.node('Transpose', [positions], { perm: [1, 2, 0] });
   return g.node('Gather', [last, g.ints(axes)], { axis: 2 });
 }
@@ -62,11 +62,11 @@ interface Turns {
   scale?: number;
 }
 
-/** The angles of tokens at these places: float32 [rows, tokens, 1], or one for each frequency. */
-export function turns(g: GraphWriter, places: Value, { frequencies, half, scale = 1 }: Turns): Rotary {
-  const angles = g.node('Reshape', [g.node('Mul', [places, frequencies]), g.ints([-1, half])]);
+/** The angles of tokens at these positions: float32 [rows, tokens, 1], or one for each frequency. */
+export function turns(g: GraphWriter, positions: Value, { frequencies, half, scale = 1 }: Turns): Rotary {
+  const angles = g.node('Reshape', [g.node('Mul', [positions, frequencies]), g.ints([-1, half])]);
   const scaled = (value: Value) => (scale === 1 ? value : g.node('Mul', [value, g.scalar(scale)]));
-  const shape = g.node('Shape', [places], { start: 0, end: 2 });
+  const shape = g.node('Shape', [positions], { start: 0, end: 2 });
   const count = g.node('ReduceProd', [shape], { keepdims: 0 });
   const range = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
   return {

@@ -19,7 +19,7 @@ export interface SelfAttention extends Omit<CachedAttention, 'mask'> {
   behind?: Partial<Record<'query' | 'key', (x: Value) => Value>> | undefined;
 }
 
-/** Attention of a decoder's fed tokens to all before them, their heads turned by their places. */
+/** Attention of a decoder's fed tokens to all before them, their heads rotated by their positions. */
 export function selfAttention(
   g: GraphWriter,
   inputs: DecoderInputs,

@@ -3,7 +3,7 @@ import { activation } from './activation.js';
 import { convolution2d } from './convolution.js';
 
 export interface SqueezeExcitation {
-  /** Names of the layers that narrow the mean of a picture, and widen it again. */
+  /** Names of the layers that narrow the mean of an image, and widen it again. */
   narrow: string;
   wide: string;
   width: number;

@@ -25,7 +25,7 @@ export function textInputs(g: GraphWriter, { types = false } = {}): TextInputs {
 }
 
 /** int64 [tokens]: 0, 1, 2, … for ids [rows, tokens], or states [rows, tokens, width]. */
-export function placesOf(g: GraphWriter, ids: Value): Value {
+export function positionsOf(g: GraphWriter, ids: Value): Value {
   return g.once(`places ${ids}`, () => {
     const count = g.node('Squeeze', [g.node('Shape', [ids], { start: 1, end: 2 })]);
     return g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
@@ -34,10 +34,10 @@ export function placesOf(g: GraphWriter, ids: Value): Value {
 
 /** The same for every row: int64 [rows, tokens]. */
 export const textPositions = (g: GraphWriter, ids: Value): Value =>
-  g.once('positions', () => g.node('Expand', [placesOf(g, ids), g.node('Shape', [ids])]));
+  g.once('positions', () => g.node('Expand', [positionsOf(g, ids), g.node('Shape', [ids])]));
 
-/** int64 [rows, tokens]: places from `padId` + 1 on that skip padding, which stays at `padId`. */
-export function placesBehindPadding(g: GraphWriter, ids: Value, padId: number): Value {
+/** int64 [rows, tokens]: positions from `padId` + 1 on that skip padding, which stays at `padId`. */
+export function positionsBehindPadding(g: GraphWriter, ids: Value, padId: number): Value {
   const pad = g.ints([padId], []);
   const isText = g.node('Cast', [g.node('Not', [g.node('Equal', [ids, pad])])], { to: ELEMENTS.int64 });
   const counted = g.node('CumSum', [isText, g.ints([1], [])]);
@@ -46,9 +46,9 @@ export function placesBehindPadding(g: GraphWriter, ids: Value, padId: number): 
 
 /** int64 [tokens, tokens], for the same: how far the key (second axis) lies behind the query. */
 export function distances(g: GraphWriter, ids: Value): Value {
-  const places = placesOf(g, ids);
+  const positions = positionsOf(g, ids);
   return g.node('Sub', [
-    g.node('Unsqueeze', [places, g.ints([0])]),
-    g.node('Unsqueeze', [places, g.ints([1])]),
+    g.node('Unsqueeze', [positions, g.ints([0])]),
+    g.node('Unsqueeze', [positions, g.ints([1])]),
   ]);
 }

@@ -22,8 +22,8 @@ export function paddedGrid(g: GraphWriter, x: Value, grid: Value, edge: number):
   return { x: g.node('Pad', [x, pads]), grid: g.node('Add', [grid, added]) };
 }
 
-/** The same for pictures, float32 [rows, channels, height, width]. */
-export function paddedPicture(g: GraphWriter, x: Value, edges: readonly [number, number]): Value {
+/** The same for images, float32 [rows, channels, height, width]. */
+export function paddedImage(g: GraphWriter, x: Value, edges: readonly [number, number]): Value {
   const size = g.node('Shape', [x], { start: 2, end: 4 });
   const rest = g.node('Mod', [size, g.ints(edges)]);
   const added = g.node('Mod', [g.node('Sub', [g.ints(edges), rest]), g.ints(edges)]);
@@ -80,9 +80,9 @@ export function shiftMask(
 ): Value {
   const sizes = g.nodes('Split', [grid, g.ints([1, 1])], { outputs: 2, attributes: { axis: 0 } });
   const [lines, columns] = sizes.map((size) => {
-    const places = g.node('Range', [...[g.ints([0], []), g.node('Squeeze', [size]), g.ints([1], [])]]);
+    const positions = g.node('Range', [...[g.ints([0], []), g.node('Squeeze', [size]), g.ints([1], [])]]);
     const from = (start: Value) =>
-      g.node('Cast', [g.node('GreaterOrEqual', [places, g.node('Sub', [size, start])])], { to: 7 });
+      g.node('Cast', [g.node('GreaterOrEqual', [positions, g.node('Sub', [size, start])])], { to: 7 });
     return g.node('Add', [from(g.ints([edge])), from(shift)]);
   }) as [Value, Value];
   const down = g.node('Mul', [g.node('Unsqueeze', [lines, g.ints([1])]), g.ints([3], [])]);

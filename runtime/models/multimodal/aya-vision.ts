@@ -10,11 +10,11 @@ import { epsilon, size } from '../config-fields.js';
 import { joinedNeighbours } from './idefics3.js';
 import { languageModel, PARTS } from './language-model.js';
 import { layerNumber } from './llava.js';
-import { pictureEncoder, type Tower } from './image-tower.js';
+import { imageEncoder, type Tower } from './image-tower.js';
 
 const config = z.object({
   text_config: languageModel('cohere2'),
-  vision_config: pictureEncoder('siglip_vision_model', {
+  vision_config: imageEncoder('siglip_vision_model', {
     ...{ hidden_size: 1152, intermediate_size: 4304, num_hidden_layers: 26, num_attention_heads: 14 },
     ...{ patch_size: 14, image_size: 384 },
   }),
@@ -28,7 +28,7 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** Features of squares of pictures, whose neighbours are joined: float32 [rows, features, width]. */
+/** Features of squares of images, whose neighbours are joined: float32 [rows, features, width]. */
 function writeEncoder(g: GraphWriter, c: Config): void {
   const { vision_config: tower, text_config: text, downsample_factor: factor } = c;
   const number = layerNumber(tower, c.vision_feature_layer);
@@ -65,7 +65,7 @@ export function writeGatedFeatures(
   g.output('image_features', features, 'float32', ['rows', 'features', to]);
 }
 
-/** A language model of Cohere's kind that reads squares of pictures. modeling_aya_vision.py */
+/** A language model of Cohere's kind that reads squares of images. modeling_aya_vision.py */
 export const ayaVision = defineFamily({
   modelTypes: ['aya_vision'],
   readers: { prompts: { image: 'aya-vision' } },

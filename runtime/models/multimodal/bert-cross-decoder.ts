@@ -12,7 +12,7 @@ export interface BertReader {
   /** What the names of its layers begin with. */
   base: string;
   names: FillNames;
-  /** Row of the table of places for the first token. */
+  /** Row of the table of positions for the first token. */
   firstPlace: number;
   /** Of the states that it attends to; its own width if absent. */
   sourceWidth?: number;
@@ -48,7 +48,7 @@ export function sourcePair(
 }
 
 /** What attends, and to what. */
-export type Attending = Pick<DecoderState, 'places' | 'attendSelf' | 'attendSource'>;
+export type Attending = Pick<DecoderState, 'positions' | 'attendSelf' | 'attendSource'>;
 
 interface Reading extends Pick<BertReader, 'base' | 'firstPlace'> {
   state: Attending;
@@ -57,26 +57,26 @@ interface Reading extends Pick<BertReader, 'base' | 'firstPlace'> {
 /** All layers over tokens: float32 [rows, tokens, width]. */
 export function bertReading(g: GraphWriter, ids: Value, c: BertConfig, reading: Reading): Value {
   const { base, firstPlace, state } = reading;
-  let x = embedded(g, ids, c, { base, places: placesFrom(g, state, firstPlace) });
+  let x = embedded(g, ids, c, { base, positions: positionsFrom(g, state, firstPlace) });
   for (let i = 0; i < c.num_hidden_layers; i++) x = writeLayer(g, x, i, { c, state, at: nameIn(base, i) });
   return x;
 }
 
-const placesFrom = (g: GraphWriter, { places }: Attending, first: number): Value =>
-  first === 0 ? places : g.node('Add', [places, g.ints([first], [])]);
+const positionsFrom = (g: GraphWriter, { positions }: Attending, first: number): Value =>
+  first === 0 ? positions : g.node('Add', [positions, g.ints([first], [])]);
 
-/** Tokens, all of the first kind where there are kinds, at their places. */
+/** Tokens, all of the first kind where there are kinds, at their positions. */
 function embedded(
   g: GraphWriter,
   ids: Value,
   c: BertConfig,
-  { base, places }: { base: string; places: Value },
+  { base, positions }: { base: string; positions: Value },
 ): Value {
   const { width, epsilon } = bertSizes(c);
   const at = (name: string) => `${base}.embeddings.${name}`;
   const table = (of: Value, name: string, rows: number) => embedding(g, of, at(name), { rows, width });
   const tokens = table(ids, 'word_embeddings', c.vocab_size);
-  const placed = table(places, 'position_embeddings', c.max_position_embeddings);
+  const placed = table(positions, 'position_embeddings', c.max_position_embeddings);
   const sum = g.node('Add', [tokens, placed]);
   const kind = c.type_vocab_size > 0 && g.weights.has(at('token_type_embeddings.weight'));
   const all = kind

@@ -5,7 +5,7 @@ import { defineFamily } from '../family.js';
 import { linear } from '../layers/linear.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter } from '../writer/graph-writer.js';
-import { blipPictures, blipStates } from './blip/image-encoder.js';
+import { blipImages, blipStates } from './blip/image-encoder.js';
 import { wholeLanguageModel } from './language-model.js';
 import { queried, queryFormer } from './q-former.js';
 
@@ -18,12 +18,12 @@ const TEXT = {
 /** Fields of BLIP-2 and of what came after it. */
 export const blip2Config = {
   text_config: wholeLanguageModel('opt', TEXT),
-  vision_config: blipPictures
+  vision_config: blipImages
     .extend({
       ...{ hidden_size: size.default(1408), intermediate_size: size.default(6144) },
       ...{ num_hidden_layers: layers.default(39), num_attention_heads: size.default(16) },
-      ...{ image_size: blipPictures.shape.image_size.unwrap().default([224, 224]) },
-      ...{ patch_size: blipPictures.shape.patch_size.unwrap().default([14, 14]) },
+      ...{ image_size: blipImages.shape.image_size.unwrap().default([224, 224]) },
+      ...{ patch_size: blipImages.shape.patch_size.unwrap().default([14, 14]) },
       layer_norm_eps: epsilon.default(1e-6),
       qkv_bias: z.boolean().default(true),
     })
@@ -53,7 +53,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   g.output('image_features', features, 'float32', ['rows', 'features', width]);
 }
 
-/** OPT that reads what learned queries have found in a picture. modeling_blip_2.py */
+/** OPT that reads what learned queries have found in an image. modeling_blip_2.py */
 export const blip2 = defineFamily({
   modelTypes: ['blip-2'],
   readers: { processor: 'Blip', prompts: { image: 'blip-2' }, positions: 'learned' },

@@ -4,12 +4,12 @@ import { size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import type { GraphWriter } from '../writer/graph-writer.js';
 import { joinedSquares, writeGatedFeatures } from './aya-vision.js';
-import { pictureEncoder } from './image-tower.js';
+import { imageEncoder } from './image-tower.js';
 import { languageModel, PARTS } from './language-model.js';
 
 const config = z.object({
   text_config: languageModel('cohere2'),
-  vision_config: pictureEncoder('siglip_vision_model', {
+  vision_config: imageEncoder('siglip_vision_model', {
     ...{ hidden_size: 1152, intermediate_size: 3072, num_hidden_layers: 27, num_attention_heads: 12 },
     ...{ image_size: 512 },
   }),

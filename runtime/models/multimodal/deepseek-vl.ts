@@ -4,12 +4,12 @@ import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { linear } from '../layers/linear.js';
 import type { GraphWriter } from '../writer/graph-writer.js';
-import { pictureEncoder } from './image-tower.js';
+import { imageEncoder } from './image-tower.js';
 import { languageModel, PARTS } from './language-model.js';
 
 const config = z.object({
   text_config: languageModel('llama'),
-  vision_config: pictureEncoder('siglip_vision_model'),
+  vision_config: imageEncoder('siglip_vision_model'),
 });
 type Config = z.output<typeof config>;
 
@@ -22,7 +22,7 @@ function writeEncoder(g: GraphWriter, { vision_config: tower, text_config: text 
   g.output('image_features', features, 'float32', ['rows', 'features', text.width]);
 }
 
-/** SigLIP before Llama; pictures are made squares with bars. modeling_deepseek_vl.py */
+/** SigLIP before Llama; images are made squares with bars. modeling_deepseek_vl.py */
 export const deepseekVl = defineFamily({
   modelTypes: ['deepseek_vl'],
   readers: { prompts: { image: 'deepseek-vl' } },

@@ -3,33 +3,33 @@ import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { multiplied } from '../layers/linear.js';
 import { rmsNorm } from '../layers/norm.js';
-import { pictureOf, tokensOf } from '../layers/patch-embed.js';
+import { imageOf, tokensOf } from '../layers/patch-embed.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
 import { languageModel, PARTS } from './language-model.js';
-import { pictureEncoder } from './image-tower.js';
+import { imageEncoder } from './image-tower.js';
 import { seenBy } from './gemma-images.js';
 
 const gemma3Config = z.object({
   text_config: languageModel('gemma3_text'),
-  vision_config: pictureEncoder('siglip_vision_model'),
+  vision_config: imageEncoder('siglip_vision_model'),
   mm_tokens_per_image: size.default(256),
 });
 
 type Gemma3Config = z.output<typeof gemma3Config>;
 
-/** Means of squares of patches, as many as a picture has features: float32 [rows, features, width]. */
+/** Means of squares of patches, as many as an image has features: float32 [rows, features, width]. */
 function pooled(g: GraphWriter, x: Value, { side, edge }: { side: number; edge: number }): Value {
   const kernel = Math.floor(side / edge);
   if (kernel < 1)
     throw new GraphError('config.json: mm_tokens_per_image are more than a picture has patches');
   const shape = { kernel_shape: [kernel, kernel], strides: [kernel, kernel] };
-  return tokensOf(g, g.node('AveragePool', [pictureOf(g, x, g.ints([side, side]))], shape));
+  return tokensOf(g, g.node('AveragePool', [imageOf(g, x, g.ints([side, side]))], shape));
 }
 
-/** The features of a picture see each other. modeling_gemma3.py */
-export const gemma3Pictures = defineFamily({
+/** The features of an image see each other. modeling_gemma3.py */
+export const gemma3Images = defineFamily({
   modelTypes: ['gemma3'],
   readers: { processor: 'Gemma3', prompts: { image: 'gemma3' } },
   limits: ['Pan and scan (`do_pan_and_scan`) is refused.'],

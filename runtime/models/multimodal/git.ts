@@ -9,8 +9,8 @@ import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { BERT_NAMES, bertLayer, OLDER_NORMS } from '../bases/encoder/bert-layer.js';
 import { bertConfig, bertSizes } from '../bases/encoder/bert-config.js';
 import { layers, size } from '../config-fields.js';
-import { clipPictures, embeddedByClip } from '../vision/clip.js';
-import { pictureTower, towerLayers, towerSizes } from '../bases/vision/clip-towers.js';
+import { clipImages, embeddedByClip } from '../vision/clip.js';
+import { imageTower, towerLayers, towerSizes } from '../bases/vision/clip-towers.js';
 
 const PATCH = 16;
 
@@ -21,16 +21,16 @@ const config = z.object({
   ...{ intermediate_size: size.default(3072), max_position_embeddings: size.default(1024) },
   position_embedding_type: z.literal('absolute').default('absolute'),
   tie_word_embeddings: z.literal(false).default(false),
-  // Of several pictures, which are frames of a film.
+  // Of several images, which are frames of a video.
   num_image_with_embedding: z.null().optional(),
-  vision_config: clipPictures.extend({ patch_size: pictureTower.patch_size.default(PATCH) }).prefault({}),
+  vision_config: clipImages.extend({ patch_size: imageTower.patch_size.default(PATCH) }).prefault({}),
 });
 type Config = z.output<typeof config>;
 
 const nameIn = (layer: number) => (name: string) => `git.encoder.layer.${layer}.${name}`;
 
-/** A vector for each patch behind one for the whole picture, as wide as those of tokens. */
-function pictureTokens(g: GraphWriter, { vision_config: c, hidden_size: width }: Config): Value {
+/** A vector for each patch behind one for the whole image, as wide as those of tokens. */
+function imageTokens(g: GraphWriter, { vision_config: c, hidden_size: width }: Config): Value {
   const states = towerLayers(g, embeddedByClip(g, c), c, { base: 'vision_model' });
   const normed = layerNorm(g, states, 'vision_model.post_layernorm', towerSizes(c));
   const at = (part: number) => `git.visual_projection.visual_projection.${part}`;
@@ -39,11 +39,11 @@ function pictureTokens(g: GraphWriter, { vision_config: c, hidden_size: width }:
 }
 
 /**
- * The picture stands before the text in one row of tokens, but sees itself only: what each layer of the decoder reads of it does not
+ * The image stands before the text in one row of tokens, but sees itself only: what each layer of the decoder reads of it does not
  * depend on the text. float32 [rows, tokens, layers · width], the layers side by side.
  */
 function writeEncoder(g: GraphWriter, c: Config): void {
-  let x = pictureTokens(g, c);
+  let x = imageTokens(g, c);
   const read = [x];
   for (let i = 0; i < c.num_hidden_layers - 1; i++) {
     x = bertLayer(g, x, { ...bertSizes(c), names: BERT_NAMES, at: nameIn(i) });
@@ -65,8 +65,8 @@ function readerOf(c: Config): SourceDecoder {
       return { key: project(BERT_NAMES.key), value: project(BERT_NAMES.value) };
     },
     prefixed: true,
-    decode(g, ids, { places, attendSelf }) {
-      let x = embedded(g, ids, places, c);
+    decode(g, ids, { positions, attendSelf }) {
+      let x = embedded(g, ids, positions, c);
       for (let i = 0; i < count; i++)
         x = bertLayer(g, x, {
           ...{ ...bertSizes(c), names: BERT_NAMES, at: nameIn(i) },
@@ -78,11 +78,14 @@ function readerOf(c: Config): SourceDecoder {
   };
 }
 
-function embedded(g: GraphWriter, ids: Value, places: Value, c: Config): Value {
+function embedded(g: GraphWriter, ids: Value, positions: Value, c: Config): Value {
   const { width, epsilon } = bertSizes(c);
   const at = (name: string) => `git.embeddings.${name}`;
   const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
-  const placed = embedding(g, places, at('position_embeddings'), { rows: c.max_position_embeddings, width });
+  const placed = embedding(g, positions, at('position_embeddings'), {
+    rows: c.max_position_embeddings,
+    width,
+  });
   return layerNorm(g, g.node('Add', [tokens, placed]), at('LayerNorm'), { width, epsilon });
 }
 

@@ -5,8 +5,8 @@ import { defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
 import { linear } from '../layers/linear.js';
 import { tokensOf } from '../layers/patch-embed.js';
-import { patchEdge, pictureFields } from '../vision/sam/config.js';
-import { samPictures } from '../vision/sam/image-encoder.js';
+import { patchEdge, imageFields } from '../vision/sam/config.js';
+import { samImages } from '../vision/sam/image-encoder.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { languageModel, PARTS } from './language-model.js';
 
@@ -19,7 +19,7 @@ const TEXT = {
 
 const config = z.object({
   text_config: languageModel('qwen2', TEXT),
-  vision_config: pictureFields
+  vision_config: imageFields
     .extend({ mlp_dim: size.default(3072) })
     .transform((c) => ({ ...c, inner: c.mlp_dim, edge: patchEdge(c) }))
     .prefault({}),
@@ -39,11 +39,11 @@ function projected(g: GraphWriter, x: Value, { vision_config: c, text_config: te
 }
 
 function writeEncoder(g: GraphWriter, c: Config): void {
-  const features = projected(g, samPictures(g, c.vision_config), c);
+  const features = projected(g, samImages(g, c.vision_config), c);
   g.output('image_features', features, 'float32', ['rows', 'features', c.text_config.width]);
 }
 
-/** SAM's encoder before Qwen 2, for texts in pictures. modeling_got_ocr2.py */
+/** SAM's encoder before Qwen 2, for texts in images. modeling_got_ocr2.py */
 export const gotOcr2 = defineFamily({
   modelTypes: ['got_ocr2'],
   readers: { prompts: { image: 'got-ocr2' } },

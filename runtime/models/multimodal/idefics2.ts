@@ -7,10 +7,10 @@ import { attention } from '../layers/attention.js';
 import { headGroup } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { rmsNorm } from '../layers/norm.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageInput } from '../layers/patch-embed.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { CONNECTED, cutPictures, seenPatches, visionConfig } from './idefics3.js';
+import { CONNECTED, cutImages, seenPatches, visionConfig } from './idefics3.js';
 import { languageModel } from './language-model.js';
 
 const resampler = z.object({
@@ -73,7 +73,7 @@ interface Heads {
   width: number;
 }
 
-/** Learnt vectors read a picture's states and each other: float32 [rows, latents, width]. */
+/** Learnt vectors read an image's states and each other: float32 [rows, latents, width]. */
 function layer(g: GraphWriter, x: Value, { states, at, c, to }: Layer): Value {
   const size = { width: to, epsilon: c.epsilon };
   const counts = { heads: c.resampler_n_heads, keyHeads: c.num_key_value_heads, width: c.resampler_head_dim };
@@ -121,7 +121,7 @@ function resampled(g: GraphWriter, states: Value, { perceiver_config: c, text_co
 
 function writeEncoder(g: GraphWriter, c: Config): void {
   const { vision_config: vision, text_config: text, reader } = c;
-  const found = cutPictures(g, pictureInput(g, vision.num_channels), vision);
+  const found = cutImages(g, imageInput(g, vision.num_channels), vision);
   const states = seenPatches(g, found, vision);
   const at = (name: string) => `connector.modality_projection.${name}`;
   const { hidden_size: from } = vision;
@@ -134,7 +134,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   g.output('image_features', features, 'float32', ['rows', 'features', text.width]);
 }
 
-/** Pictures of any form, of which learned vectors take a few features, before Mistral. modeling_idefics2.py */
+/** Images of any form, of which learned vectors take a few features, before Mistral. modeling_idefics2.py */
 export const idefics2 = defineFamily({
   modelTypes: ['idefics2'],
   readers: { prompts: { image: 'idefics2' } },

@@ -8,18 +8,18 @@ import { type Patches, patches } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
 import { epsilon, size } from '../config-fields.js';
-import { pictureTower, towerLayers, towerSizes } from '../bases/vision/clip-towers.js';
+import { imageTower, towerLayers, towerSizes } from '../bases/vision/clip-towers.js';
 import { languageModel } from './language-model.js';
 
 export const visionConfig = z.object({
-  ...pictureTower,
+  ...imageTower,
   hidden_size: size.default(1152),
   intermediate_size: size.default(3072),
   num_attention_heads: size.default(16),
   hidden_act: z.string().default('gelu_pytorch_tanh'),
   layer_norm_eps: epsilon.default(1e-6),
-  image_size: pictureTower.image_size.default(224),
-  patch_size: pictureTower.patch_size.default(32),
+  image_size: imageTower.image_size.default(224),
+  patch_size: imageTower.patch_size.default(32),
 });
 type VisionConfig = z.output<typeof visionConfig>;
 
@@ -33,8 +33,8 @@ type Config = z.output<typeof config>;
 /** Keeps the last place of a line below 1. */
 const SHARE = 1 - 1e-6;
 
-/** int64 [count]: lines of the table of places, for so many patches (int64 scalar) along an edge. */
-function placesAlong(g: GraphWriter, count: Value, side: number): Value {
+/** int64 [count]: lines of the table of positions, for so many patches (int64 scalar) along an edge. */
+function positionsAlong(g: GraphWriter, count: Value, side: number): Value {
   const range = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
   const float = (x: Value) => g.node('Cast', [x], { to: ELEMENTS.float32 });
   const shares = g.node('Mul', [g.node('Div', [float(range), float(count)]), g.scalar(SHARE)]);
@@ -44,11 +44,11 @@ function placesAlong(g: GraphWriter, count: Value, side: number): Value {
   return g.node('ReduceSum', [whole, g.ints([1])], { keepdims: 0 });
 }
 
-/** Vectors of the places of patches: float32 [patches, width]. */
-function placesOf(g: GraphWriter, grid: Value, c: VisionConfig): Value {
+/** Vectors of the positions of patches: float32 [patches, width]. */
+function positionsOf(g: GraphWriter, grid: Value, c: VisionConfig): Value {
   const side = Math.floor(c.image_size / c.patch_size);
   const [rows, columns] = [0, 1].map((axis) =>
-    placesAlong(g, g.node('Gather', [grid, g.ints([axis], [])]), side),
+    positionsAlong(g, g.node('Gather', [grid, g.ints([axis], [])]), side),
   ) as [Value, Value];
   const down = g.node('Unsqueeze', [g.node('Mul', [rows, g.ints([side], [])]), g.ints([1])]);
   const lines = g.node('Reshape', [g.node('Add', [down, columns]), g.ints([-1])]);
@@ -56,26 +56,26 @@ function placesOf(g: GraphWriter, grid: Value, c: VisionConfig): Value {
   return embedding(g, lines, table, { rows: side * side, width: c.hidden_size });
 }
 
-/** What the encoder gives for patches, by their places in pictures of any size: float32 [rows, patches, width]. */
+/** What the encoder gives for patches, by their positions in images of any size: float32 [rows, patches, width]. */
 export function seenPatches(g: GraphWriter, { tokens, grid }: Patches, c: VisionConfig): Value {
-  const embedded = g.node('Add', [tokens, placesOf(g, grid, c)]);
+  const embedded = g.node('Add', [tokens, positionsOf(g, grid, c)]);
   const layers = towerLayers(g, embedded, c, { base: 'vision_model' });
   return layerNorm(g, layers, 'vision_model.post_layernorm', towerSizes(c));
 }
 
-/** Patches of pictures: float32 [rows, channels, height, width]. */
-export const cutPictures = (g: GraphWriter, pixels: Value, c: VisionConfig): Patches =>
+/** Patches of images: float32 [rows, channels, height, width]. */
+export const cutImages = (g: GraphWriter, pixels: Value, c: VisionConfig): Patches =>
   patches(g, pixels, 'vision_model.embeddings.patch_embedding', {
     ...{ channels: c.num_channels, width: c.hidden_size, patch: [c.patch_size, c.patch_size] },
   });
 
-/** Squares of pictures, all of them filled: [pictures, squares, channels, height, width]. */
+/** Squares of images, all of them filled: [images, squares, channels, height, width]. */
 function squarePatches(g: GraphWriter, c: VisionConfig): Patches {
   const axes = ['pictures', 'squares', c.num_channels, 'height', 'width'];
   const given = g.input('pixel_values', 'float32', axes);
   const edges = g.node('Shape', [given], { start: 2 });
   const squares = g.node('Reshape', [given, g.node('Concat', [g.ints([-1]), edges], { axis: 0 })]);
-  return cutPictures(g, squares, c);
+  return cutImages(g, squares, c);
 }
 
 /** Neighbours side by side as one: float32 [rows, patches / factor², width · factor²]. @param grid int64 [2] */
@@ -112,7 +112,7 @@ export const CONNECTED = {
   'connector.': ['model.connector.', 'connector.'],
 };
 
-/** A language model that reads squares of pictures, four patches joined to a feature. modeling_idefics3.py, modeling_smolvlm.py */
+/** A language model that reads squares of images, four patches joined to a feature. modeling_idefics3.py, modeling_smolvlm.py */
 export const idefics3 = defineFamily({
   modelTypes: ['idefics3', 'smolvlm'],
   readers: ({ model_type: type }) => ({

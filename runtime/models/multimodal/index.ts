@@ -5,7 +5,7 @@ import { cohere2Vision } from './cohere2-vision.js';
 import { deepseekVl } from './deepseek-vl.js';
 import { exaone45 } from './exaone4-5.js';
 import { florence2 } from './florence2/family.js';
-import { gemma3Pictures } from './gemma3.js';
+import { gemma3Images } from './gemma3.js';
 import { gemma4Media } from './gemma4/family.js';
 import { paligemma } from './paligemma.js';
 import { glm46v, glm4v, glm4vMoe, glmga, glmOcr } from './glm4v/family.js';
@@ -24,7 +24,7 @@ import { ovis2 } from './ovis2.js';
 import { paddleocrVl } from './paddleocr-vl.js';
 import { qwen3Asr } from './qwen3-asr.js';
 import { lightonOcr } from './lighton-ocr.js';
-import { qwen35MoePictures, qwen35Pictures } from './qwen3-5.js';
+import { qwen35MoeImages, qwen35Images } from './qwen3-5.js';
 import { mistral3 } from './mistral3.js';
 import { qianfanOcr } from './qianfan-ocr.js';
 import { qwen2Audio } from './qwen2-audio.js';
@@ -35,10 +35,10 @@ import { videoLlava } from './video-llava.js';
 import { vipllava } from './vipllava.js';
 import { voxtral } from './voxtral.js';
 
-/** Language models that read pictures, sounds or videos among words. */
+/** Language models that read images, audio clips or videos among words. */
 export const MEDIA: readonly AnyFamily[] = [
   ...[idefics2, idefics3],
-  gemma3Pictures,
+  gemma3Images,
   gemma4Media,
   paligemma,
   llama4Media,
@@ -57,8 +57,8 @@ export const MEDIA: readonly AnyFamily[] = [
   lightonOcr,
   paddleocrVl,
   ...[glm4v, glm46v, glmga, glm4vMoe, glmOcr],
-  qwen35Pictures,
-  qwen35MoePictures,
+  qwen35Images,
+  qwen35MoeImages,
   ayaVision,
   cohere2Vision,
   ...[vipllava, videoLlava],

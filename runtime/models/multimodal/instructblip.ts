@@ -24,13 +24,13 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   const ids = g.input('qformer_input_ids', 'int64', ['rows', 'tokens']);
   const features = queried(g, former, {
     ...{ name: 'query_tokens', count: c.num_query_tokens, seen, width: tower.hidden_size },
-    text: { ids, vocabulary: former.vocab_size, places: former.max_position_embeddings },
+    text: { ids, vocabulary: former.vocab_size, positions: former.max_position_embeddings },
   });
   const read = linear(g, features, 'language_projection', { from: former.hidden_size, to: text.width });
   g.output('image_features', read, 'float32', ['rows', 'features', text.width]);
 }
 
-/** The usual one. Its table of places limits texts. */
+/** The usual one. Its table of positions limits texts. */
 const isOpt = (text: unknown): boolean => !isObject(text) || (text['model_type'] ?? 'opt') === 'opt';
 
 /** BLIP-2 whose learned queries read the text, too. modeling_instructblip.py */

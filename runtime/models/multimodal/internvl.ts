@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { layerNorm, rmsNorm } from '../layers/norm.js';
-import { pictureInput, tokensFrom } from '../layers/patch-embed.js';
+import { imageInput, tokensFrom } from '../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../layers/pre-norm-layer.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -88,7 +88,7 @@ function statesOf(g: GraphWriter, x: Value, c: VisionConfig, names: InternVlName
   return layerNorm(g, states, 'vision_tower.layernorm', { width: c.hidden_size, epsilon: c.layer_norm_eps });
 }
 
-/** Features of pictures of one size, whose neighbours are joined: float32 [rows, features, width]. */
+/** Features of images of one size, whose neighbours are joined: float32 [rows, features, width]. */
 export function writeInternVlEncoder(g: GraphWriter, c: InternVlConfig, names = NAMES): void {
   const { vision_config: vision, text_config: text } = c;
   const factor = Math.trunc(1 / c.downsample_ratio);
@@ -96,7 +96,7 @@ export function writeInternVlEncoder(g: GraphWriter, c: InternVlConfig, names = 
     throw new GraphError(
       `config.json: downsample_ratio ${c.downsample_ratio} joins no whole number of patches`,
     );
-  const pixels = pictureInput(g, vision.num_channels);
+  const pixels = imageInput(g, vision.num_channels);
   const { tokens, grid } = dinov2Embeddings(g, vision, 'vision_tower.', pixels);
   const seen = tokensFrom(g, statesOf(g, tokens, vision, names), 1);
   const joined = joinedNeighbours(g, seen, { grid, factor, width: vision.hidden_size });
@@ -106,7 +106,7 @@ export function writeInternVlEncoder(g: GraphWriter, c: InternVlConfig, names = 
   g.output('image_features', features, 'float32', ['rows', 'features', text.width]);
 }
 
-/** A language model that reads squares of pictures and frames. modeling_internvl.py */
+/** A language model that reads squares of images and frames. modeling_internvl.py */
 export const internvl = defineFamily({
   modelTypes: ['internvl'],
   readers: { prompts: { image: 'internvl', video: 'internvl' } },

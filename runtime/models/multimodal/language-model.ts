@@ -45,8 +45,8 @@ export const PARTS = {
   ...part('image_newline'),
 };
 
-/** Of models that read sounds through Whisper's encoder. */
-export const SOUND_PARTS = {
+/** Of models that read audio clips through Whisper's encoder. */
+export const AUDIO_PARTS = {
   'model.encoder.': ['audio_tower.', 'model.audio_tower.'],
   'model.': ['language_model.model.', 'model.language_model.', 'language_model.'],
   'lm_head.': ['language_model.lm_head.', 'lm_head.'],

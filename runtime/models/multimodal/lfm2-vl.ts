@@ -3,7 +3,7 @@ import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { layerNorm } from '../layers/norm.js';
-import { naflexInputs, naflexStates, siglip2Pictures } from '../vision/siglip2.js';
+import { naflexInputs, naflexStates, siglip2Images } from '../vision/siglip2.js';
 import type { GraphWriter } from '../writer/graph-writer.js';
 import { joinedNeighbours } from './idefics3.js';
 import { innerConfig } from './inner-config.js';
@@ -14,7 +14,7 @@ const TOWER = 'siglip2_vision_model';
 
 const fields = z.object({
   text_config: languageModel('lfm2'),
-  vision_config: innerConfig((type) => (type === TOWER ? siglip2Pictures : undefined), { usual: TOWER }),
+  vision_config: innerConfig((type) => (type === TOWER ? siglip2Images : undefined), { usual: TOWER }),
   downsample_factor: z.int().min(1).max(64).default(2),
   projector_hidden_act: z.string().default('gelu'),
   projector_hidden_size: size.default(2560),
@@ -56,7 +56,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   g.output('image_features', features, 'float32', ['rows', 'features', text.width]);
 }
 
-/** LFM2 that reads pictures through SigLIP 2, large ones tile by tile. modeling_lfm2_vl.py */
+/** LFM2 that reads images through SigLIP 2, large ones tile by tile. modeling_lfm2_vl.py */
 export const lfm2Vl = defineFamily({
   modelTypes: ['lfm2_vl'],
   readers: { prompts: { image: 'lfm2-vl' } },

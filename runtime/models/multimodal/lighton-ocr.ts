@@ -5,7 +5,7 @@ import type { GraphWriter } from '../writer/graph-writer.js';
 import { epsilon } from '../config-fields.js';
 import { languageModel, PARTS } from './language-model.js';
 import { withNormEpsilon, writeMergedFeatures } from './merged-patches.js';
-import { pictureEncoder } from './image-tower.js';
+import { imageEncoder } from './image-tower.js';
 
 /** What Python's class takes for parts that are left out. */
 const TEXT = {
@@ -13,13 +13,13 @@ const TEXT = {
   ...{ num_attention_heads: 16, num_hidden_layers: 28, num_key_value_heads: 8, rms_norm_eps: 1e-6 },
   ...{ rope_theta: 1e6, sliding_window: null, vocab_size: 151_936, tie_word_embeddings: true },
 };
-const PICTURES = { patch_size: 14, image_size: 1540, hidden_act: 'silu' };
+const IMAGES = { patch_size: 14, image_size: 1540, hidden_act: 'silu' };
 
 const fields = z.object({
   text_config: languageModel('qwen3', TEXT),
   /** That of the language model's norms. */
   norm_eps: epsilon.default(1e-6),
-  vision_config: pictureEncoder('pixtral', PICTURES),
+  vision_config: imageEncoder('pixtral', IMAGES),
   spatial_merge_size: z.int().min(1).max(64).default(2),
 });
 type Config = z.output<typeof fields>;

@@ -7,7 +7,7 @@ import { activation } from '../layers/activation.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageInput } from '../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../layers/pre-norm-layer.js';
 import { type Rotary, rotate, turns } from '../layers/rope.js';
 import { rotaryFrequencies } from '../layers/rope-frequencies.js';
@@ -64,15 +64,15 @@ function patchesOf(g: GraphWriter, pixels: Value, c: Vision): Value {
   return linear(g, lines, 'vision_model.patch_embedding.linear', { from, to: c.hidden_size, bias: false });
 }
 
-/** The same with the class behind them, in their places. */
+/** The same with the class behind them, in their positions. */
 function embedded(g: GraphWriter, patches: Value, c: Vision): Value {
   const { hidden_size: width } = c;
   const rows = g.node('Shape', [patches], { start: 0, end: 1 });
   const shape = g.node('Concat', [rows, g.ints([1, width])], { axis: 0 });
   const last = g.node('Expand', [g.weight('vision_model.class_embedding', [width]), shape]);
   const all = g.node('Concat', [patches, last], { axis: 1 });
-  const places = g.weight('vision_model.positional_embedding_vlm', [sideOf(c) ** 2 + 1, width]);
-  return g.node('Add', [all, places]);
+  const positions = g.weight('vision_model.positional_embedding_vlm', [sideOf(c) ** 2 + 1, width]);
+  return g.node('Add', [all, positions]);
 }
 
 /** The first half of a head's pairs turns by the column of a patch, the second one by its line; the class is not turned. */
@@ -81,8 +81,8 @@ function turnsOf(g: GraphWriter, rows: Value, c: Vision): Rotary {
   if (width % 4 !== 0)
     throw new GraphError(`config.json: heads of width ${width} can't be turned on two axes`);
   const { values } = rotaryFrequencies({ rope_theta: c.rope_theta, max_position_embeddings: 1 }, width / 2);
-  const places = Array.from({ length: side * side }, (_, i) => [1 + (i % side), 1 + Math.floor(i / side)]);
-  const table = g.floats([...places, [0, 0]].flat(), [1, side * side + 1, 2]);
+  const positions = Array.from({ length: side * side }, (_, i) => [1 + (i % side), 1 + Math.floor(i / side)]);
+  const table = g.floats([...positions, [0, 0]].flat(), [1, side * side + 1, 2]);
   const axes = Array.from({ length: width / 2 }, (_, i) => (i < width / 4 ? 0 : 1));
   const one = g.node('Gather', [table, g.ints(axes)], { axis: 2 });
   const shape = g.node('Concat', [rows, g.ints([1, 1])], { axis: 0 });
@@ -93,7 +93,7 @@ function turnsOf(g: GraphWriter, rows: Value, c: Vision): Rotary {
 /** What the encoder gives for patches: float32 [rows, patches, width]. */
 function statesOf(g: GraphWriter, c: Vision): Value {
   const { hidden_size: width, num_attention_heads: heads, intermediate_size: inner } = c;
-  const pixels = pictureInput(g, c.num_channels);
+  const pixels = imageInput(g, c.num_channels);
   const size = { width, epsilon: EPSILON };
   let x = layerNorm(g, embedded(g, patchesOf(g, pixels, c), c), 'vision_model.layernorm_pre', size);
   const turn = turnsOf(g, g.node('Shape', [pixels], { start: 0, end: 1 }), c);
@@ -128,7 +128,7 @@ function writeEncoder(g: GraphWriter, { vision_config: c, text_config: text }: C
   g.output('image_features', features, 'float32', ['rows', 'features', text.width]);
 }
 
-/** Llama 4 that reads tiles of pictures. modeling_llama4.py */
+/** Llama 4 that reads tiles of images. modeling_llama4.py */
 export const llama4Media = defineFamily({
   modelTypes: ['llama4'],
   readers: { prompts: { image: 'llama4' } },

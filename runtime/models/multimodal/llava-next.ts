@@ -4,7 +4,7 @@ import { config, squareFeatures, headsOf } from './llava.js';
 
 const heads = headsOf(squareFeatures);
 
-/** The same for squares of larger pictures. modeling_llava_next.py */
+/** The same for squares of larger images. modeling_llava_next.py */
 export const llavaNext = defineFamily({
   modelTypes: ['llava_next'],
   readers: { prompts: { image: 'llava-next' } },

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { languageModel, PARTS } from './language-model.js';
-import { pictureEncoder } from './image-tower.js';
+import { imageEncoder } from './image-tower.js';
 import { llavaConfig, config, squareFeatures, headsOf } from './llava.js';
 
 const onevisionConfig = config.extend({
   text_config: languageModel('qwen2'),
-  vision_config: pictureEncoder('siglip_vision_model', {
+  vision_config: imageEncoder('siglip_vision_model', {
     ...{ hidden_size: 1152, intermediate_size: 4304, num_hidden_layers: 26, num_attention_heads: 16 },
     ...{ patch_size: 14, image_size: 384 },
   }),

@@ -7,7 +7,7 @@ import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { languageModel, PARTS } from './language-model.js';
 import { projected } from './projector.js';
-import { pictureEncoder, type Tower } from './image-tower.js';
+import { imageEncoder, type Tower } from './image-tower.js';
 
 const layer = z.int().min(-1024).max(1024);
 export const featureLayers = z.union([layer, z.array(layer).min(1).max(64)]);
@@ -15,7 +15,7 @@ export const featureLayers = z.union([layer, z.array(layer).min(1).max(64)]);
 /** Fields of LLaVA and of what came after it. */
 export const llavaConfig = {
   text_config: languageModel('llama'),
-  vision_config: pictureEncoder('clip_vision_model', {
+  vision_config: imageEncoder('clip_vision_model', {
     ...{ hidden_size: 1024, intermediate_size: 4096, num_hidden_layers: 24, num_attention_heads: 16 },
     ...{ patch_size: 14, image_size: 336 },
   }),
@@ -48,8 +48,8 @@ export function seenByLayers(
   return chosen.length === 1 ? chosen[0]! : g.node('Concat', chosen, { axis: -1 });
 }
 
-/** Features of the patches of pictures: float32 [rows, features, width]. */
-export function pictureFeatures(g: GraphWriter, c: LlavaConfig): Value {
+/** Features of the patches of images: float32 [rows, features, width]. */
+export function imageFeatures(g: GraphWriter, c: LlavaConfig): Value {
   const seen = seenByLayers(g, c);
   // Whether the first token is one of a class or not.
   const kept = c.vision_feature_select_strategy === 'default' ? tokensFrom(g, seen, 1) : seen;
@@ -66,14 +66,14 @@ export function squareFeatures(g: GraphWriter, c: LlavaConfig): Value {
     throw new GraphError(
       `config.json: vision_feature_select_strategy ${strategy} does not leave patches alone`,
     );
-  const features = pictureFeatures(g, c);
+  const features = imageFeatures(g, c);
   const rows = g.node('Shape', [features], { start: 0, end: 1 });
   const shape = g.node('Concat', [rows, g.ints([1, text.width])], { axis: 0 });
   const end = g.node('Expand', [g.weight('image_newline', [text.width]), shape]);
   return g.node('Concat', [features, end], { axis: 1 });
 }
 
-export const headsOf = (featuresOf: typeof pictureFeatures) => ({
+export const headsOf = (featuresOf: typeof imageFeatures) => ({
   'media-chat': {
     ...embeddedDecoderRoles<LlavaConfig>((c) => c.text_config),
     vision_encoder: (g: GraphWriter, c: LlavaConfig) =>
@@ -88,7 +88,7 @@ function promptOf(vision: unknown): string {
   return type === 'siglip_vision_model' ? 'llava-siglip' : 'llava';
 }
 
-/** A language model that reads the patches of pictures of one size. modeling_llava.py */
+/** A language model that reads the patches of images of one size. modeling_llava.py */
 export const llava = defineFamily({
   modelTypes: ['llava'],
   readers: ({ vision_config: vision }) => ({ prompts: { image: promptOf(vision) } }),
@@ -97,5 +97,5 @@ export const llava = defineFamily({
   config,
   prefixes: [],
   parts: PARTS,
-  heads: headsOf(pictureFeatures),
+  heads: headsOf(imageFeatures),
 });

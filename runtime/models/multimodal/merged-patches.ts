@@ -17,11 +17,11 @@ export interface MergedPatches {
   to: number;
   act: string;
   bias: boolean;
-  /** Pictures may have patches that fill no square, which are left out. */
+  /** Images may have patches that fill no square, which are left out. */
   leavesOut?: boolean;
 }
 
-/** Declares `image_features` [features, width] of one picture, whose neighbouring patches are merged. */
+/** Declares `image_features` [features, width] of one image, whose neighbouring patches are merged. */
 export function writeMergedFeatures(g: GraphWriter, { tower, edge, to, ...c }: MergedPatches): void {
   if (!tower.anySize)
     throw new GraphError('config.json: vision_config is no encoder of pictures of any size');

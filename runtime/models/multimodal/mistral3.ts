@@ -6,7 +6,7 @@ import { epsilon } from '../config-fields.js';
 import { languageModel, PARTS } from './language-model.js';
 import { withNormEpsilon, writeMergedFeatures } from './merged-patches.js';
 import { layerNumber } from './llava.js';
-import { pictureEncoder } from './image-tower.js';
+import { imageEncoder } from './image-tower.js';
 
 /** What Python's class takes for a language model that is left out. */
 const TEXT = {
@@ -19,7 +19,7 @@ const fields = z.object({
   text_config: languageModel('mistral', TEXT),
   /** That of the language model's norms. */
   norm_eps: epsilon.default(1e-6),
-  vision_config: pictureEncoder('pixtral', { patch_size: 14, image_size: 1540 }),
+  vision_config: imageEncoder('pixtral', { patch_size: 14, image_size: 1540 }),
   projector_hidden_act: z.string().default('gelu'),
   multimodal_projector_bias: z.boolean().default(false),
   spatial_merge_size: z.int().min(1).max(64).default(2),
@@ -29,7 +29,7 @@ type Config = z.output<typeof fields>;
 
 const config = z.preprocess((given) => withNormEpsilon(given, TEXT), fields);
 
-/** `image_features` [features, width] of one picture, whose neighbouring patches are merged. */
+/** `image_features` [features, width] of one image, whose neighbouring patches are merged. */
 function writeEncoder(g: GraphWriter, c: Config): void {
   const { vision_config: tower, text_config: text, spatial_merge_size: edge } = c;
   writeMergedFeatures(g, {
@@ -38,7 +38,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   });
 }
 
-/** A language model that reads pictures of any size, squares of patches as one. modeling_mistral3.py */
+/** A language model that reads images of any size, squares of patches as one. modeling_mistral3.py */
 export const mistral3 = defineFamily({
   modelTypes: ['mistral3'],
   readers: { prompts: { image: 'pixtral' } },

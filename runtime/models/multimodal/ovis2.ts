@@ -6,7 +6,7 @@ import { defineFamily } from '../family.js';
 import { named } from '../inert-fields.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm, rmsNorm } from '../layers/norm.js';
-import { patches, pictureInput } from '../layers/patch-embed.js';
+import { patches, imageInput } from '../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../layers/pre-norm-layer.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -62,12 +62,12 @@ function states(g: GraphWriter, c: Vision): Value {
   const { hidden_size: width, rms_norm_eps: epsilon, qkv_bias: bias, patch_size: patch } = c;
   const side = Math.floor(c.image_size / patch);
   const normed = (x: Value, name: string) => rmsNorm(g, x, `${TRANSFORMER}.${name}`, { width, epsilon });
-  const pixels = pictureInput(g, c.num_channels, [c.image_size, c.image_size]);
+  const pixels = imageInput(g, c.num_channels, [c.image_size, c.image_size]);
   const { tokens } = patches(g, pixels, `${TRANSFORMER}.embeddings.patch_embedding`, {
     ...{ channels: c.num_channels, width, patch: [patch, patch] },
   });
-  const places = g.weight(`${TRANSFORMER}.embeddings.position_embedding.weight`, [side * side, width]);
-  let x = g.node('Add', [normed(tokens, 'embeddings.rms_norm'), places]);
+  const positions = g.weight(`${TRANSFORMER}.embeddings.position_embedding.weight`, [side * side, width]);
+  let x = g.node('Add', [normed(tokens, 'embeddings.rms_norm'), positions]);
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const at = (name: string) => `${TRANSFORMER}.encoder.layers.${i}.${name}`;
     const gated = { width, inner: c.intermediate_size, act: c.hidden_act, bias: c.mlp_bias };
@@ -90,7 +90,7 @@ function joined(
   return factor === 1 ? x : joinedNeighbours(g, x, { grid: g.ints([side, side]), factor, width });
 }
 
-/** Vectors of words that pictures are made of, behind those of the words around them: float32 [rows, features, width]. */
+/** Vectors of words that images are made of, behind those of the words around them: float32 [rows, features, width]. */
 function writeEncoder(g: GraphWriter, { vision_config: c, text_config: { width } }: Config): void {
   const { vocab_size: vocabulary, num_visual_indicator_tokens: around } = c;
   const words = vocabulary - around;

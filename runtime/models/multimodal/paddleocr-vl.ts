@@ -12,7 +12,7 @@ import { preNormLayer, type PreNormNames } from '../layers/pre-norm-layer.js';
 import { rotate } from '../layers/rope.js';
 import { ernieConfig, ernieModel } from '../text/ernie4-5.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { cellGrid, type CellGrid, inCells, inOrder, patchTurns, resizedPlaces } from './patch-cells.js';
+import { cellGrid, type CellGrid, inCells, inOrder, patchTurns, resizedPositions } from './patch-cells.js';
 import { AXES, sectionAxes, textBeside } from './qwen2-vl/family.js';
 import { small } from './qwen2-vl/vision.js';
 
@@ -47,7 +47,7 @@ const NAMES: PreNormNames = {
   ...{ norm: 'layer_norm2', wide: 'mlp.fc1', narrow: 'mlp.fc2' },
 };
 
-/** A product of all numbers of a patch, and its place in a table of another size: float32 [frames, patches, width], cell by cell. */
+/** A product of all numbers of a patch, and its position in a table of another size: float32 [frames, patches, width], cell by cell. */
 function embedded(g: GraphWriter, grid: CellGrid, c: Vision): Value {
   const { hidden_size: width, num_channels: count, patch_size: edge } = c;
   const numbers = count * edge * edge;
@@ -58,11 +58,11 @@ function embedded(g: GraphWriter, grid: CellGrid, c: Vision): Value {
   const tokens = g.node('Add', [product, g.weight(at('patch_embedding.bias'), [width])]);
   const side = Math.floor(c.image_size / edge);
   const table = g.weight(at('position_embedding.weight'), [side * side, width]);
-  const places = resizedPlaces(g, grid, { table, side, width, mode: 'linear' });
-  return g.node('Add', [inCells(g, tokens, grid, width), places]);
+  const positions = resizedPositions(g, grid, { table, side, width, mode: 'linear' });
+  return g.node('Add', [inCells(g, tokens, grid, width), positions]);
 }
 
-/** `image_features` [features, width] of a picture's patches; inputs are as Qwen2-VL's. */
+/** `image_features` [features, width] of an image's patches; inputs are as Qwen2-VL's. */
 function writeEncoder(g: GraphWriter, { vision_config: c, text_config: text }: Config): void {
   const { hidden_size: width, num_attention_heads: heads, spatial_merge_size: merge } = c;
   const grid = cellGrid(g, g.input('image_grid_thw', 'int64', [1, 3]), { merge, width });

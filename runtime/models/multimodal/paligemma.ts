@@ -4,7 +4,7 @@ import { defineFamily } from '../family.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
 import { linear } from '../layers/linear.js';
 import { languageModel, PARTS } from './language-model.js';
-import { pictureEncoder } from './image-tower.js';
+import { imageEncoder } from './image-tower.js';
 import { seenBy } from './gemma-images.js';
 
 const paligemmaConfig = z.object({
@@ -12,7 +12,7 @@ const paligemmaConfig = z.object({
     ...{ hidden_size: 2048, num_hidden_layers: 18, intermediate_size: 16_384, num_attention_heads: 8 },
     ...{ num_key_value_heads: 1, vocab_size: 257_152 },
   }),
-  vision_config: pictureEncoder('siglip_vision_model', {
+  vision_config: imageEncoder('siglip_vision_model', {
     ...{ hidden_size: 1152, intermediate_size: 4096, num_hidden_layers: 27, num_attention_heads: 16 },
     ...{ patch_size: 14, image_size: 224 },
   }),

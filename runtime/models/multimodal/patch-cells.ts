@@ -104,8 +104,8 @@ export function patchTurns(g: GraphWriter, grid: Lines, headWidth: number, base 
   const { values } = rotaryFrequencies({ rope_theta: base, max_position_embeddings: 1 }, headWidth / 2);
   const half = headWidth / 2;
   const axes = Array.from({ length: half }, (_, i) => (i < half / 2 ? 0 : 1));
-  const places = inCells(g, linesAndColumns(g, grid), grid, 2);
-  const chosen = g.node('Gather', [places, g.ints(axes)], { axis: 2 });
+  const positions = inCells(g, linesAndColumns(g, grid), grid, 2);
+  const chosen = g.node('Gather', [positions, g.ints(axes)], { axis: 2 });
   return turns(g, chosen, { frequencies: g.floats([...values, ...values], [1, 1, half]), half });
 }
 
@@ -137,20 +137,20 @@ export interface PlaceTable {
   mode: ResizeMode;
 }
 
-/** Vectors of the places of a frame's patches, from a square table that is resized to its grid: float32 [1, patches, width], cell by cell. */
-export function resizedPlaces(
+/** Vectors of the positions of a frame's patches, from a square table that is resized to its grid: float32 [1, patches, width], cell by cell. */
+export function resizedPositions(
   g: GraphWriter,
   { cells, merge }: Pick<CellGrid, 'cells' | 'merge'>,
   { table, side, width, mode }: PlaceTable,
 ): Value {
   const to = g.node('Mul', [cells, g.ints([merge], [])]);
   const line = g.node('Unsqueeze', [table, g.ints([0])]);
-  const places = resizedTable(g, line, { from: [side, side], to, width, mode });
+  const positions = resizedTable(g, line, { from: [side, side], to, width, mode });
   const [down, across] = g.nodes('Split', [cells, g.ints([1, 1])], {
     ...{ outputs: 2, attributes: { axis: 0 } },
   }) as [Value, Value];
   const edges = [down, g.ints([merge]), across, g.ints([merge, width])];
-  const split = g.node('Reshape', [places, g.node('Concat', edges, { axis: 0 })]);
+  const split = g.node('Reshape', [positions, g.node('Concat', edges, { axis: 0 })]);
   const byCell = g.node('Transpose', [split], { perm: [0, 2, 1, 3, 4] });
   return g.node('Reshape', [byCell, g.ints([1, -1, width])]);
 }

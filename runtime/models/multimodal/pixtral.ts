@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { rmsNorm } from '../layers/norm.js';
-import { patches, pictureInput } from '../layers/patch-embed.js';
+import { patches, imageInput } from '../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../layers/pre-norm-layer.js';
 import { rotate, type Rotary, turns } from '../layers/rope.js';
 import { rotaryFrequencies } from '../layers/rope-frequencies.js';
@@ -11,21 +11,21 @@ import { layers, size } from '../config-fields.js';
 import { channels } from '../bases/vision/vit-config.js';
 import { linesAndColumns } from './patch-cells.js';
 
-/** An encoder of pictures of any size, whose patches turn by their lines and columns. modeling_pixtral.py */
+/** An encoder of images of any size, whose patches turn by their lines and columns. modeling_pixtral.py */
 
 const edge = z
   .int()
   .min(1)
   .max(2 ** 14);
 
-export const pixtralPictures = z.object({
+export const pixtralImages = z.object({
   ...{ hidden_size: size.default(1024), intermediate_size: size.default(4096) },
   ...{ num_hidden_layers: layers.default(24), num_attention_heads: size.default(16), num_channels: channels },
   ...{ image_size: edge.default(1024), patch_size: edge.default(16) },
   hidden_act: z.string().default('gelu'),
   rope_theta: z.number().positive().default(10_000),
 });
-type Config = z.output<typeof pixtralPictures>;
+type Config = z.output<typeof pixtralImages>;
 
 export const PIXTRAL_EPSILON = 1e-5;
 
@@ -41,12 +41,12 @@ const NAMES: PreNormNames = {
 };
 
 /**
- * What the layers read of pictures, and what the last of so many gives, float32 [rows, patches, width] each; and lines and columns of
+ * What the layers read of images, and what the last of so many gives, float32 [rows, patches, width] each; and lines and columns of
  * their patches, int64 [2].
  */
 export function pixtralStates(g: GraphWriter, c: Config, count: number): { states: Value[]; grid: Value } {
   const { hidden_size: width, num_attention_heads: heads, intermediate_size: inner } = c;
-  const { tokens, grid } = patches(g, pictureInput(g, c.num_channels), 'vision_tower.patch_conv', {
+  const { tokens, grid } = patches(g, imageInput(g, c.num_channels), 'vision_tower.patch_conv', {
     ...{ channels: c.num_channels, width, patch: [c.patch_size, c.patch_size], bias: false },
   });
   const turn = turnsOf(g, grid, c);
@@ -76,10 +76,10 @@ function turnsOf(g: GraphWriter, grid: Value, c: Config): Rotary {
   const sorted = [0, 1].flatMap((axis) =>
     values.flatMap((value, i) => (i % 2 === axis ? [{ value, axis }] : [])),
   );
-  const places = linesAndColumns(g, { frames: g.ints([1]), cells: grid, merge: 1 });
+  const positions = linesAndColumns(g, { frames: g.ints([1]), cells: grid, merge: 1 });
   const chosen = g.node(
     'Gather',
-    [...[g.node('Unsqueeze', [places, g.ints([0])]), g.ints(sorted.map(({ axis }) => axis))]],
+    [...[g.node('Unsqueeze', [positions, g.ints([0])]), g.ints(sorted.map(({ axis }) => axis))]],
     { axis: 2 },
   );
   const frequencies = g.floats(

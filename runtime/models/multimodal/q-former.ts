@@ -4,10 +4,10 @@ import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { embedding, linear } from '../layers/linear.js';
 import { layerNorm, skipLayerNorm } from '../layers/norm.js';
-import { placesOf } from '../layers/text-inputs.js';
+import { positionsOf } from '../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
-/** BERT's layers over learned queries, every so many of which look at a picture, too. */
+/** BERT's layers over learned queries, every so many of which look at an image, too. */
 export const queryFormer = z.object({
   hidden_size: size.default(768),
   num_hidden_layers: layers.default(12),
@@ -28,7 +28,7 @@ export interface Queries {
   seen: Value;
   width: number;
   /** Of an encoder that reads a text beside the queries: its tokens int64 [rows, tokens], and the rows of its tables. */
-  text?: { ids: Value; vocabulary: number; places: number };
+  text?: { ids: Value; vocabulary: number; positions: number };
 }
 
 /** What the queries have found: float32 [rows, count, width]. */
@@ -53,12 +53,15 @@ function layersOver(g: GraphWriter, first: Value, c: QueryFormer, queries: Queri
   return x;
 }
 
-/** Vectors of the tokens of a text and of their places: float32 [rows, tokens, width]. */
+/** Vectors of the tokens of a text and of their positions: float32 [rows, tokens, width]. */
 function words(g: GraphWriter, text: NonNullable<Queries['text']>, width: number): Value {
   const at = (name: string) => `qformer.embeddings.${name}`;
   const tokens = embedding(g, text.ids, at('word_embeddings'), { rows: text.vocabulary, width });
-  const places = embedding(g, placesOf(g, text.ids), at('position_embeddings'), { rows: text.places, width });
-  return g.node('Add', [tokens, places]);
+  const positions = embedding(g, positionsOf(g, text.ids), at('position_embeddings'), {
+    rows: text.positions,
+    width,
+  });
+  return g.node('Add', [tokens, positions]);
 }
 
 const partOf = (g: GraphWriter, x: Value, from: number, to: number): Value =>

@@ -25,7 +25,7 @@ function axesOf(c: Qwen35Config): number[] {
   return interleavedAxes(c.rope_scaling ?? {}, width / 2, SECTIONS);
 }
 
-/** What a family of pictures and of this language model has. */
+/** What a family of images and of this language model has. */
 const over = <T extends Qwen35Config>(modelOf: (c: T, axes: readonly number[]) => LlamaLike) => ({
   usualTask: 'image-text-to-text' as const,
   memory: { unmaskedVision: true },
@@ -42,7 +42,7 @@ const over = <T extends Qwen35Config>(modelOf: (c: T, axes: readonly number[]) =
 });
 
 /** Qwen3-VL's encoder, which gives its last states alone, and a language model that learns associations. modeling_qwen3_5.py */
-export const qwen35Pictures = defineFamily({
+export const qwen35Images = defineFamily({
   modelTypes: ['qwen3_5'],
   readers: { prompts: { image: 'qwen2-vl', video: 'qwen3-vl' } },
   config,
@@ -50,7 +50,7 @@ export const qwen35Pictures = defineFamily({
 });
 
 /** The same over a mixture of experts. modeling_qwen3_5_moe.py */
-export const qwen35MoePictures = defineFamily({
+export const qwen35MoeImages = defineFamily({
   ...{
     modelTypes: ['qwen3_5_moe'],
     readers: { prompts: { image: 'qwen2-vl', video: 'qwen3-vl' } },

@@ -19,7 +19,7 @@ const TEXT = {
   ...{ num_key_value_heads: 8, head_dim: 128, max_position_embeddings: 65_536, tie_word_embeddings: true },
 };
 
-const sound = z.object({
+const audio = z.object({
   model_type: z.literal('qwen3_asr_encoder').default('qwen3_asr_encoder'),
   ...{ num_mel_bins: size.default(128), d_model: size.min(4).default(1024) },
   ...{ encoder_layers: layers.default(24), encoder_attention_heads: size.default(16) },
@@ -30,12 +30,12 @@ const sound = z.object({
   downsample_hidden_size: size.default(480),
   max_position_embeddings: z.int().min(13, 'is less than what a piece has').default(13),
 });
-type Sound = z.output<typeof sound>;
+type Audio = z.output<typeof audio>;
 
-const config = z.object({ text_config: wholeLanguageModel('qwen3', TEXT), audio_config: sound.prefault({}) });
+const config = z.object({ text_config: wholeLanguageModel('qwen3', TEXT), audio_config: audio.prefault({}) });
 type Config = z.output<typeof config>;
 
-/** Frames of a piece of sound, and the steps that convolutions leave of it. */
+/** Frames of a piece of audio, and the steps that convolutions leave of it. */
 const [FRAMES, STEPS] = [100, 13];
 /** Of norms without a setting. */
 const EPSILON = 1e-5;
@@ -49,8 +49,8 @@ const NAMES: PreNormNames = {
 
 const at = (name: string) => `audio_tower.${name}`;
 
-/** What convolutions leave of each piece, at its places: float32 [pieces, steps, width]. */
-function steps(g: GraphWriter, c: Sound): Value {
+/** What convolutions leave of each piece, at its positions: float32 [pieces, steps, width]. */
+function steps(g: GraphWriter, c: Audio): Value {
   const { num_mel_bins: filters, d_model: width, downsample_hidden_size: channels } = c;
   const features = g.input('input_features', 'float32', [1, filters, 'frames']);
   const pieces = g.node('Reshape', [features, g.ints([filters, -1, FRAMES])]);
@@ -67,20 +67,20 @@ function steps(g: GraphWriter, c: Sound): Value {
   const found = linear(g, flat, at('conv_out'), { from: channels * left, to: width, bias: false });
   const slower = Math.log(10_000) / (width / 2 - 1);
   const numbers = g.ints(Array.from({ length: STEPS }, (_, i) => i));
-  const places = sinusoids(g, numbers, width, (i) => Math.exp(-slower * i));
-  return g.node('Add', [found, places]);
+  const positions = sinusoids(g, numbers, width, (i) => Math.exp(-slower * i));
+  return g.node('Add', [found, positions]);
 }
 
 /** Steps in windows, which see themselves alone; the last one is filled up with steps that nobody sees. */
-function inWindows(g: GraphWriter, x: Value, count: Value, { d_model: width, n_window_infer }: Sound) {
+function inWindows(g: GraphWriter, x: Value, count: Value, { d_model: width, n_window_infer }: Audio) {
   const window = STEPS * Math.floor(n_window_infer / FRAMES);
   const flat = g.node('Reshape', [x, g.ints([-1, width])]);
   const own = g.node('Slice', [flat, g.ints([0]), count, g.ints([0])]);
   const rest = g.node('Mod', [g.node('Neg', [count]), g.ints([window])]);
   const filled = g.node('Pad', [own, g.node('Concat', [g.ints([0, 0]), rest, g.ints([0])], { axis: 0 })]);
   const all = g.node('Squeeze', [g.node('Add', [count, rest])]);
-  const places = g.node('Range', [g.ints([0], []), all, g.ints([1], [])]);
-  const seen = g.node('Cast', [g.node('Less', [places, count])], { to: ELEMENTS.int32 });
+  const positions = g.node('Range', [g.ints([0], []), all, g.ints([1], [])]);
+  const seen = g.node('Cast', [g.node('Less', [positions, count])], { to: ELEMENTS.int32 });
   return {
     states: g.node('Reshape', [filled, g.ints([-1, window, width])]),
     padding: g.node('Reshape', [seen, g.ints([-1, window])]),
@@ -88,8 +88,8 @@ function inWindows(g: GraphWriter, x: Value, count: Value, { d_model: width, n_w
 }
 
 /**
- * `audio_features` [features, width] of a sound, whose frames are whole pieces; `step_count` int64 [1] says how many of their steps are
- * sound and no silence behind it.
+ * `audio_features` [features, width] of an audio clip, whose frames are whole pieces; `step_count` int64 [1] says how many of their steps are
+ * audio and no silence behind it.
  */
 function writeEncoder(g: GraphWriter, { audio_config: c, text_config: text }: Config): void {
   const { d_model: width, output_dim: to } = c;
@@ -119,7 +119,7 @@ function writeEncoder(g: GraphWriter, { audio_config: c, text_config: text }: Co
   g.output('audio_features', features, 'float32', ['features', to]);
 }
 
-/** A language model that reads sounds, in pieces of a second and windows of several. modeling_qwen3_asr.py */
+/** A language model that reads audio clips, in pieces of a second and windows of several. modeling_qwen3_asr.py */
 export const qwen3Asr = defineFamily({
   modelTypes: ['qwen3_asr'],
   readers: { prompts: { audio: 'qwen3-asr' } },

@@ -47,7 +47,7 @@ function embedded(
   return g.node('Add', [product, g.weight(at('embeddings.patch_embedding.bias'), [width])]);
 }
 
-/** `image_features` [features, width] of a picture's patches, one each; inputs are as Qwen2-VL's. */
+/** `image_features` [features, width] of an image's patches, one each; inputs are as Qwen2-VL's. */
 function writeEncoder(g: GraphWriter, { vision_config: c, text_config: { width: to } }: Config): void {
   const { hidden_size: width, num_attention_heads: heads, layer_norm_eps: epsilon } = c;
   const grid = cellGrid(g, g.input('image_grid_thw', 'int64', [1, 3]), { merge: 1, width });
@@ -67,7 +67,7 @@ function writeEncoder(g: GraphWriter, { vision_config: c, text_config: { width: 
   g.output('image_features', features, 'float32', ['features', to]);
 }
 
-/** SigLIP's encoder with heads that turn, for pictures of any size, before Qwen 2. modeling_video_llama_3.py */
+/** SigLIP's encoder with heads that turn, for images of any size, before Qwen 2. modeling_video_llama_3.py */
 export const videoLlama3 = defineFamily({
   modelTypes: ['video_llama_3'],
   readers: { prompts: { image: 'video-llama-3' } },

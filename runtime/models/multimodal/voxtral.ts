@@ -5,7 +5,7 @@ import { GraphError } from '../writer/errors.js';
 import type { GraphWriter } from '../writer/graph-writer.js';
 import { layers, size } from '../config-fields.js';
 import { whisperStates } from '../audio/whisper.js';
-import { SOUND_PARTS, wholeLanguageModel } from './language-model.js';
+import { AUDIO_PARTS, wholeLanguageModel } from './language-model.js';
 import { projected } from './projector.js';
 
 const audio = z
@@ -43,27 +43,27 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** Neighbouring steps of a window of sound are joined to one feature. */
+/** Neighbouring steps of a window of audio are joined to one feature. */
 function writeEncoder(g: GraphWriter, c: Config): void {
-  const { audio_config: sound, text_config: text } = c;
-  const joined = sound.encoder_ffn_dim;
-  if ((sound.max_source_positions * sound.d_model) % joined !== 0)
+  const { audio_config: tower, text_config: text } = c;
+  const joined = tower.encoder_ffn_dim;
+  if ((tower.max_source_positions * tower.d_model) % joined !== 0)
     throw new GraphError('config.json: audio_config has steps that make no whole number of features');
-  const states = whisperStates(g, sound).at(-1)!;
+  const states = whisperStates(g, tower).at(-1)!;
   const steps = g.node('Reshape', [states, g.ints([-1, joined])]);
   const sizes = { from: joined, to: text.width, bias: false };
   const features = projected(g, steps, { ...sizes, act: c.projector_hidden_act });
   g.output('audio_features', features, 'float32', ['features', text.width]);
 }
 
-/** A language model that reads sounds through Whisper's encoder. modeling_voxtral.py */
+/** A language model that reads audio clips through Whisper's encoder. modeling_voxtral.py */
 export const voxtral = defineFamily({
   modelTypes: ['voxtral'],
   readers: { prompts: { audio: 'voxtral' } },
   usualTask: 'audio-text-to-text',
   config,
   prefixes: [],
-  parts: SOUND_PARTS,
+  parts: AUDIO_PARTS,
   heads: {
     'media-chat': {
       ...embeddedDecoderRoles<Config>((c) => c.text_config),

@@ -40,7 +40,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   const { ids, types, padding } = textInputs(g, { types: true });
   const embedded = bertEmbeddings(g, { ids, types }, (name) => `albert.embeddings.${name}`, {
     ...{ width: c.embedding_size, epsilon: c.layer_norm_eps, vocabulary: c.vocab_size },
-    ...{ kinds: c.type_vocab_size, places: c.max_position_embeddings },
+    ...{ kinds: c.type_vocab_size, positions: c.max_position_embeddings },
   });
   let x = linear(g, embedded, 'albert.encoder.embedding_hidden_mapping_in', {
     from: c.embedding_size,

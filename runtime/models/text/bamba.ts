@@ -22,7 +22,7 @@ const bambaConfig = z.object({
 
 type Bamba = z.output<typeof bambaConfig>;
 
-/** Few layers attend, by half of their heads' places. In version 5 groups are normed by themselves. modeling_bamba.py */
+/** Few layers attend, by half of their heads' positions. In version 5 groups are normed by themselves. modeling_bamba.py */
 export const bamba = defineFamily({
   modelTypes: ['bamba'],
   memory: { keyLayers: (c) => c.attn_layer_indices?.length ?? 0 },

@@ -29,7 +29,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   const rows = c.max_position_embeddings;
   const isAbsolute = c.position_embedding_type === 'absolute';
   let x = bertEmbeddings(g, { ids, types }, (name) => `bert.embeddings.${name}`, {
-    ...{ ...bertSizes(c), kinds: c.type_vocab_size, places: isAbsolute ? rows : undefined },
+    ...{ ...bertSizes(c), kinds: c.type_vocab_size, positions: isAbsolute ? rows : undefined },
   });
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const name = (part: string) => `bert.encoder.layer.${i}.${part}`;

@@ -128,7 +128,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   const [narrow, width] = [c.embedding_size, c.hidden_size];
   const tokens = bertEmbeddings(g, { ids, types }, (name) => `${base}embeddings.${name}`, {
     ...{ width: narrow, epsilon: c.layer_norm_eps, vocabulary: c.vocab_size },
-    ...{ kinds: c.type_vocab_size, places: c.max_position_embeddings },
+    ...{ kinds: c.type_vocab_size, positions: c.max_position_embeddings },
   });
   const seen = g.node('Unsqueeze', [g.node('Cast', [mask], { to: ELEMENTS.float32 }), g.ints([2])]);
   let x =

@@ -40,7 +40,7 @@ const sizesOf = (c: Config) => ({
 function statesOf(g: GraphWriter, c: Config): Value {
   const { ids, types, padding } = textInputs(g);
   let x = bertEmbeddings(g, { ids, types }, (name) => `distilbert.embeddings.${name}`, {
-    ...{ ...sizesOf(c), places: c.max_position_embeddings },
+    ...{ ...sizesOf(c), positions: c.max_position_embeddings },
   });
   for (let i = 0; i < c.n_layers; i++) {
     const name = (part: string) => `distilbert.transformer.layer.${i}.${part}`;

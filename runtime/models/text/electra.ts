@@ -21,7 +21,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   const width = c.embedding_size;
   const embedded = bertEmbeddings(g, { ids, types }, (name) => `electra.embeddings.${name}`, {
     ...{ width, epsilon: c.layer_norm_eps, vocabulary: c.vocab_size },
-    ...{ kinds: c.type_vocab_size, places: c.max_position_embeddings },
+    ...{ kinds: c.type_vocab_size, positions: c.max_position_embeddings },
   });
   const wide = { from: width, to: c.hidden_size };
   let x = width === c.hidden_size ? embedded : linear(g, embedded, 'electra.embeddings_project', wide);

@@ -51,8 +51,8 @@ export function decoderOf(c: Gpt2Config, { dense, keyHeads, split }: Layout): De
     ...{ keyHeads, headWidth: widthOfHead },
     embed: (g, ids) => embedding(g, ids, 'transformer.wte', { rows: vocabulary, width }),
     place(g, x, { positions }) {
-      const places = embedding(g, positions, 'transformer.wpe', { rows: c.n_positions, width });
-      return g.node('Add', [x, places]);
+      const learned = embedding(g, positions, 'transformer.wpe', { rows: c.n_positions, width });
+      return g.node('Add', [x, learned]);
     },
     layer(g, x, layer, inputs) {
       const at = (name: string) => `transformer.h.${layer}.${name}`;

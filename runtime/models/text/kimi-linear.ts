@@ -24,12 +24,12 @@ import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
 const width = z.int().min(1).max(65_536);
-const places = z.array(z.int().min(1).max(1024)).optional();
+const positions = z.array(z.int().min(1).max(1024)).optional();
 
 /** As the makers' files have it; layers are counted from 1. */
 const linearConfig = z.object({
   ...{ head_dim: width.optional(), num_heads: width.optional(), short_conv_kernel_size: width.optional() },
-  ...{ full_attn_layers: places, kda_layers: places },
+  ...{ full_attn_layers: positions, kda_layers: positions },
 });
 
 const fields = z.object({

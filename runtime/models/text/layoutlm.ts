@@ -3,7 +3,7 @@ import { defineFamily } from '../family.js';
 import { embedding } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { spanOutputs } from '../bases/encoder/encoder-heads.js';
-import { placesOf, textInputs } from '../layers/text-inputs.js';
+import { positionsOf, textInputs } from '../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
 import { BERT_NAMES, bertLayer, OLDER_NORMS } from '../bases/encoder/bert-layer.js';
@@ -38,7 +38,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   const { width, epsilon } = bertSizes(c);
   const table = (of: Value, name: string, rows: number) =>
     embedding(g, of, `layoutlm.embeddings.${name}_embeddings`, { rows, width });
-  const place = g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
+  const place = g.node('Unsqueeze', [positionsOf(g, ids), g.ints([0])]);
   const vectors = [
     table(ids, 'word', c.vocab_size),
     table(place, 'position', c.max_position_embeddings),

@@ -49,7 +49,7 @@ const isChunked = (c: Config, layer: number): boolean =>
 const isMixed = (c: Config, layer: number): boolean =>
   c.moe_layers ? c.moe_layers.includes(layer) : (layer + 1) % c.interleave_moe_layer_step === 0;
 
-/** What turned heads go through; those that are not turned grow with their places. */
+/** What turned heads go through; those that are not turned grow with their positions. */
 function behind(g: GraphWriter, inputs: DecoderInputs, layer: number, c: Config): SelfAttention['behind'] {
   const { keyHeads, heads, headWidth: width, epsilon: own } = llamaSizes(c);
   const normed = (count: number) => (x: Value) => plainHeadNorm(g, x, { heads: count, width, epsilon: own });

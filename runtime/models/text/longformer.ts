@@ -4,7 +4,7 @@ import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { linear } from '../layers/linear.js';
 import { skipLayerNorm } from '../layers/norm.js';
-import { distances, placesOf, type TextInputs, textInputs } from '../layers/text-inputs.js';
+import { distances, positionsOf, type TextInputs, textInputs } from '../layers/text-inputs.js';
 import { textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
@@ -39,14 +39,14 @@ const none: Global = () => undefined;
 
 /** bool [1, tokens] */
 const firstOnly: Global = (g, ids) => {
-  const isFirst = g.node('Equal', [placesOf(g, ids), g.ints([0], [])]);
+  const isFirst = g.node('Equal', [positionsOf(g, ids), g.ints([0], [])]);
   return g.node('Unsqueeze', [isFirst, g.ints([0])]);
 };
 
 /** The tokens of the question: those before the first that ends a text. */
 const question: Global = (g, ids, c) => {
   const ends = g.node('Cast', [g.node('Equal', [ids, g.ints([c.sep_token_id], [])])], { to: ELEMENTS.int64 });
-  return g.node('Less', [placesOf(g, ids), g.node('ArgMax', [ends], { axis: 1, keepdims: 1 })]);
+  return g.node('Less', [positionsOf(g, ids), g.node('ArgMax', [ends], { axis: 1, keepdims: 1 })]);
 };
 
 const base = 'longformer.';

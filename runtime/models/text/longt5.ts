@@ -4,7 +4,7 @@ import { attention } from '../layers/attention.js';
 import { linear } from '../layers/linear.js';
 import { rmsNorm } from '../layers/norm.js';
 import { bucketBiasByRow, relativeBuckets } from '../layers/t5-relative-bias.js';
-import { placesOf, type TextInputs } from '../layers/text-inputs.js';
+import { positionsOf, type TextInputs } from '../layers/text-inputs.js';
 import { windowMask } from '../layers/window-mask.js';
 import { seq2seqHeads } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import { t5Config, type T5Layer, t5Model, type T5Parts } from '../bases/encoder-decoder/t5-model.js';
@@ -37,10 +37,13 @@ interface Blocks {
 /** Parts of a text of one length; what is left over belongs to the last one. */
 function blocksOf(g: GraphWriter, { ids, mask }: TextInputs, length: number): Blocks {
   return g.once('blocks', () => {
-    const places = placesOf(g, ids);
+    const positions = positionsOf(g, ids);
     const isText = g.node('Equal', [mask, g.ints([1], [])]);
-    const nth = g.node('Div', [places, g.ints([length], [])]);
-    const isEnd = g.node('Equal', [g.node('Mod', [places, g.ints([length], [])]), g.ints([length - 1], [])]);
+    const nth = g.node('Div', [positions, g.ints([length], [])]);
+    const isEnd = g.node('Equal', [
+      g.node('Mod', [positions, g.ints([length], [])]),
+      g.ints([length - 1], []),
+    ]);
     const ends = g.node('Cast', [g.node('And', [isEnd, isText])], { to: ELEMENTS.int64 });
     const last = g.node('Sub', [g.node('ReduceSum', [ends, g.ints([1])], { keepdims: 1 }), g.ints([1], [])]);
     const given = g.node('Where', [isText, nth, g.ints([-1], [])]);

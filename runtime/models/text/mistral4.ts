@@ -51,7 +51,7 @@ function choose(g: GraphWriter, tokens: Value, at: At, c: Config): Choices {
   return { experts, which, weights: times(g, weights, c.routed_scaling_factor) };
 }
 
-/** DeepSeek's attention, whose queries grow with their places, and experts of a softmax. modeling_mistral4.py */
+/** DeepSeek's attention, whose queries grow with their positions, and experts of a softmax. modeling_mistral4.py */
 export const mistral4 = defineFamily({
   modelTypes: ['mistral4'],
   memory: { headWidth: latentHeadWidth },

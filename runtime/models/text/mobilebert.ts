@@ -4,7 +4,7 @@ import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
 import { embedding, linear, multiplied } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { placesOf, textInputs } from '../layers/text-inputs.js';
+import { positionsOf, textInputs } from '../layers/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
@@ -73,10 +73,10 @@ function embed(g: GraphWriter, { ids, mask, types }: ReturnType<typeof textInput
   const from = c.trigram_input ? 3 * narrow : narrow;
   const isWide = !c.trigram_input && narrow === width;
   const wide = isWide ? read : linear(g, read, at('embedding_transformation'), { from, to: width });
-  const row = g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
-  const places = embedding(g, row, at('position_embeddings'), { rows: c.max_position_embeddings, width });
+  const row = g.node('Unsqueeze', [positionsOf(g, ids), g.ints([0])]);
+  const positions = embedding(g, row, at('position_embeddings'), { rows: c.max_position_embeddings, width });
   const kinds = embedding(g, types, at('token_type_embeddings'), { rows: c.type_vocab_size, width });
-  const sum = g.node('Add', [g.node('Add', [wide, places]), kinds]);
+  const sum = g.node('Add', [g.node('Add', [wide, positions]), kinds]);
   return norm(g, sum, at('LayerNorm'), { c, width, epsilon: EPSILON });
 }
 

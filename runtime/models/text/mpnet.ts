@@ -3,7 +3,7 @@ import { defineFamily } from '../family.js';
 import { embedding } from '../layers/linear.js';
 import { skipLayerNorm } from '../layers/norm.js';
 import { bucketBias, relativeBuckets } from '../layers/t5-relative-bias.js';
-import { distances, placesBehindPadding, textInputs } from '../layers/text-inputs.js';
+import { distances, positionsBehindPadding, textInputs } from '../layers/text-inputs.js';
 import { textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { bertLayer, type LayerNames } from '../bases/encoder/bert-layer.js';
@@ -33,7 +33,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `mpnet.embeddings.${name}`;
   const { width, epsilon, heads } = bertSizes(c);
   const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
-  const places = embedding(g, placesBehindPadding(g, ids, c.pad_token_id), at('position_embeddings'), {
+  const positions = embedding(g, positionsBehindPadding(g, ids, c.pad_token_id), at('position_embeddings'), {
     ...{ rows: c.max_position_embeddings, width },
   });
   const count = c.relative_attention_num_buckets;
@@ -43,7 +43,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
     buckets,
     g.weight('mpnet.encoder.relative_attention_bias.weight', [count, heads]),
   );
-  let x = skipLayerNorm(g, [tokens, places], at('LayerNorm'), { width, epsilon });
+  let x = skipLayerNorm(g, [tokens, positions], at('LayerNorm'), { width, epsilon });
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const name = (part: string) => `mpnet.encoder.layer.${i}.${part}`;
     x = bertLayer(g, x, { ...bertSizes(c), names: NAMES, at: name, padding, bias });

@@ -56,8 +56,8 @@ function decoderOf(c: z.output<typeof config>): Decoder {
       const x = project(g, tokens, 'project_in', [embedded, width]);
       const rows = c.max_position_embeddings + OFFSET;
       const shifted = g.node('Add', [positions, g.ints([OFFSET], [])]);
-      const places = embedding(g, shifted, at('embed_positions'), { rows, width });
-      return g.node('Add', [x, places]);
+      const learned = embedding(g, shifted, at('embed_positions'), { rows, width });
+      return g.node('Add', [x, learned]);
     },
     layer(g, x, layer, inputs) {
       const name = layerOf(layer);

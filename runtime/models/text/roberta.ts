@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { embedding } from '../layers/linear.js';
 import { skipLayerNorm } from '../layers/norm.js';
-import { placesBehindPadding, textInputs } from '../layers/text-inputs.js';
+import { positionsBehindPadding, textInputs } from '../layers/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import {
@@ -34,10 +34,10 @@ export function robertaEmbeddings(
   const tokens = embedding(g, ids, at('word_embeddings'), { rows: c.vocab_size, width });
   const kinds = g.weight(at('token_type_embeddings.weight'), [c.type_vocab_size, width]);
   const kind = g.node('Gather', [kinds, g.ints([0], [])]);
-  const places = embedding(g, placesBehindPadding(g, ids, c.pad_token_id), at('position_embeddings'), {
+  const positions = embedding(g, positionsBehindPadding(g, ids, c.pad_token_id), at('position_embeddings'), {
     ...{ rows: c.max_position_embeddings, width },
   });
-  return skipLayerNorm(g, [g.node('Add', [tokens, kind]), places], at('LayerNorm'), { width, epsilon });
+  return skipLayerNorm(g, [g.node('Add', [tokens, kind]), positions], at('LayerNorm'), { width, epsilon });
 }
 
 function statesOf(g: GraphWriter, c: Config): Value {

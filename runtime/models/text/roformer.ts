@@ -3,7 +3,7 @@ import { defineFamily } from '../family.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { type Rotary, rotary, rotate } from '../layers/rope.js';
-import { placesOf, textInputs } from '../layers/text-inputs.js';
+import { positionsOf, textInputs } from '../layers/text-inputs.js';
 import { firstToken, textHeads, type TextModel } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
@@ -32,8 +32,8 @@ const embedded = (c: Config): number => c.embedding_size ?? c.hidden_size;
 /** The angles of all tokens: from the table of the checkpoint, sines before cosines, where it holds one. */
 function anglesOf(g: GraphWriter, ids: Value, c: Config): Rotary {
   const width = headWidth(c.hidden_size, c.num_attention_heads);
-  const places = g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
-  const lines = g.node('Expand', [places, g.node('Shape', [ids])]);
+  const positions = g.node('Unsqueeze', [positionsOf(g, ids), g.ints([0])]);
+  const lines = g.node('Expand', [positions, g.node('Shape', [ids])]);
   const table = `${base}encoder.embed_positions.weight`;
   const usual = { rope_theta: 10_000, max_position_embeddings: c.max_position_embeddings };
   if (!g.weights.has(table)) return rotary(g, lines, usual, width);
@@ -83,7 +83,7 @@ const modelOf = (c: Config): TextModel => ({
     ),
 });
 
-/** BERT whose heads are turned by their places. modeling_roformer.py */
+/** BERT whose heads are rotated by their positions. modeling_roformer.py */
 export const roformer = defineFamily({
   modelTypes: ['roformer'],
   config,

@@ -74,7 +74,7 @@ function writeLayer(g: GraphWriter, x: Value, padding: Value, { at, c }: { at: s
 function statesOf(g: GraphWriter, c: Config): Value {
   const { ids, types, padding } = textInputs(g, { types: true });
   let x = bertEmbeddings(g, { ids, types }, (name) => `${base}embeddings.${name}`, {
-    ...{ ...bertSizes(c), kinds: c.type_vocab_size, places: c.max_position_embeddings },
+    ...{ ...bertSizes(c), kinds: c.type_vocab_size, positions: c.max_position_embeddings },
   });
   for (let i = 0; i < c.num_hidden_layers; i++)
     x = writeLayer(g, x, padding, { at: `${base}encoder.layers.${i}`, c });

@@ -29,7 +29,7 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-interface Places {
+interface Positions {
   /** float32 [2 · tokens - 1, d_model]: what is known of distances, from that of the last token behind the first on. */
   vectors: Value;
   /** int64 [tokens, tokens, 1]: the line of each pair's distance. */
@@ -37,7 +37,7 @@ interface Places {
 }
 
 /** Sines and cosines of how far a query lies behind a key. */
-function placesOf(g: GraphWriter, ids: Value, c: Config): Places {
+function positionsOf(g: GraphWriter, ids: Value, c: Config): Positions {
   const scalar = (value: number) => g.ints([value], []);
   const { all, lines } = allDistances(g, ids);
   const clamped =
@@ -50,13 +50,13 @@ interface Layer {
   at: (name: string) => string;
   c: Config;
   padding: Value;
-  places: Places;
+  positions: Positions;
   /** bool [rows, 1, tokens, tokens]: of one text of a pair. */
   same: Value;
 }
 
 /** Scores of content, of distances and of whether tokens are of one text, each with a bias of the queries. */
-function attend(g: GraphWriter, x: Value, { at, c, padding, places, same }: Layer): Value {
+function attend(g: GraphWriter, x: Value, { at, c, padding, positions, same }: Layer): Value {
   const [width, heads] = [c.d_model, c.n_head];
   const each = headWidth(width, heads);
   const matrix = (name: string) =>
@@ -67,10 +67,10 @@ function attend(g: GraphWriter, x: Value, { at, c, padding, places, same }: Laye
   const byHead = (of: Value) => g.node('Transpose', [of], { perm: [0, 2, 1, 3] });
   const scale = each ** -0.5;
 
-  const known = g.node('Reshape', [project(places.vectors, 'r'), g.ints([-1, heads, each])]);
+  const known = g.node('Reshape', [project(positions.vectors, 'r'), g.ints([-1, heads, each])]);
   const keys = g.node('Transpose', [known], { perm: [1, 0, 2] });
   const far = matMulTransposed(g, byHead(moved('r_r_bias')), keys, scale);
-  const ofDistance = scoresOfPairs(g, far, places.lines);
+  const ofDistance = scoresOfPairs(g, far, positions.lines);
 
   const segments = g.node('Transpose', [g.weight(at('seg_embed'), [2, heads, each])], { perm: [1, 0, 2] });
   const both = matMulTransposed(g, byHead(moved('r_s_bias')), segments, scale);
@@ -88,11 +88,11 @@ function statesOf(g: GraphWriter, c: Config): { states: Value; mask: Value } {
   const norm = { width, epsilon: c.layer_norm_eps };
   const [rows, columns] = [2, 1].map((axis) => g.node('Unsqueeze', [types, g.ints([axis])]));
   const same = g.node('Unsqueeze', [g.node('Equal', [rows!, columns!]), g.ints([1])]);
-  const places = placesOf(g, ids, c);
+  const positions = positionsOf(g, ids, c);
   let x = lookedUp(g, ids, 'transformer.word_embedding.weight', { rows: c.vocab_size, width });
   for (let i = 0; i < c.n_layer; i++) {
     const at = (name: string) => `transformer.layer.${i}.${name}`;
-    const layer = { at: (name: string) => at(`rel_attn.${name}`), c, padding, places, same };
+    const layer = { at: (name: string) => at(`rel_attn.${name}`), c, padding, positions, same };
     const middle = skipLayerNorm(g, [attend(g, x, layer), x], at('rel_attn.layer_norm'), norm);
     const wide = linear(g, middle, at('ff.layer_1'), { from: width, to: c.d_inner });
     const act = activation(g, wide, c.ff_activation);

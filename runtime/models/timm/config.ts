@@ -54,7 +54,7 @@ function repeats(config: z.output<typeof fields>, name: string, value: unknown):
 const isEdges = (value: unknown, [height, width]: readonly number[]): boolean =>
   Array.isArray(value) ? value.length === 2 : height === width;
 
-/** What pictures are cut to before networks of one size. */
+/** What images are cut to before networks of one size. */
 export function inputEdges({ pretrained_cfg: { input_size: size } }: TimmConfig): Edges {
   return size ? [size[1], size[2]] : [224, 224];
 }
@@ -111,7 +111,7 @@ interface Network {
 }
 
 /** Of networks whose last states are channels over lines and columns. */
-export const PICTURE: Shape = ['rows', 'channels', 'lines', 'columns'];
+export const IMAGE: Shape = ['rows', 'channels', 'lines', 'columns'];
 
 /** Labels, or states and what is pooled of them. */
 export function timmHeads(network: Network): Family<TimmConfig>['heads'] {

@@ -3,13 +3,13 @@ import { convnextLayer } from '../layers/convnext-layer.js';
 import { convolution2d } from '../layers/convolution.js';
 import { linear, type LinearSize } from '../layers/linear.js';
 import { channelNorm, channelsFirst, channelsLast, layerNorm } from '../layers/norm.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageInput } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { countOf, PICTURE, shapeOf, timmHeads, timmConfig } from './config.js';
+import { countOf, IMAGE, shapeOf, timmHeads, timmConfig } from './config.js';
 
 const EPSILON = 1e-6;
 
-/** A matrix, or a convolution over each place by itself, which small kinds have; channels last. */
+/** A matrix, or a convolution over each position by itself, which small kinds have; channels last. */
 function layered(g: GraphWriter, x: Value, name: string, size: LinearSize): Value {
   if (g.weights.shapeOf(`${name}.weight`)?.length !== 4) return linear(g, x, name, size);
   return channelsLast(g, convolution2d(g, channelsFirst(g, x), name, { ...size, kernel: 1 }));
@@ -30,7 +30,7 @@ function layer(g: GraphWriter, x: Value, at: (name: string) => string): Value {
 /** One convolution, or two that look beyond their patch (ols). */
 function stem(g: GraphWriter): { x: Value; width: number } {
   const [middle, channels, patch] = shapeOf(g, 'stem.0.weight', 4);
-  const pixels = pictureInput(g, channels);
+  const pixels = imageInput(g, channels);
   const isDeep = g.weights.shapeOf('stem.1.weight')?.length === 4;
   const cut = { from: channels, to: middle, kernel: patch, stride: isDeep ? 2 : patch };
   const first = convolution2d(g, pixels, 'stem.0', { ...cut, padding: isDeep ? 1 : 0 });
@@ -66,7 +66,7 @@ export const timmConvnext = defineFamily({
   config: timmConfig,
   prefixes: ['timm_model.'],
   heads: timmHeads({
-    shape: PICTURE,
+    shape: IMAGE,
     states,
     pool(g, x) {
       const [width = 0] = g.weights.shapeOf('head.norm.weight') ?? [];

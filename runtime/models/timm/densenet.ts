@@ -1,10 +1,10 @@
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { batchNorm, convolution2d } from '../layers/convolution.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageInput } from '../layers/patch-embed.js';
 import { channelMeans, halvedByLargest } from '../layers/pooling.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { type Channels, countOf, PICTURE, shapeOf, timmConfig, timmHeads } from './config.js';
+import { type Channels, countOf, IMAGE, shapeOf, timmConfig, timmHeads } from './config.js';
 import { normed } from './normed.js';
 
 function even(g: GraphWriter, { x, width }: Channels, norm: string): Value {
@@ -35,7 +35,7 @@ function dense(g: GraphWriter, x: Channels, name: string): Channels {
 
 function states(g: GraphWriter): Value {
   const [, from] = shapeOf(g, 'features.conv0.weight', 4);
-  const pixels = { x: pictureInput(g, from), width: from };
+  const pixels = { x: imageInput(g, from), width: from };
   const first = normed(g, pixels, { convolution: 'features.conv0', norm: 'features.norm0', stride: 2 });
   let x = { ...first, x: halvedByLargest(g, first.x) };
   const blocks = countOf(g, (place) => `features.denseblock${place + 1}.denselayer1.conv1.weight`);
@@ -55,7 +55,7 @@ export const timmDensenet = defineFamily({
   config: timmConfig,
   prefixes: ['timm_model.'],
   heads: timmHeads({
-    shape: PICTURE,
+    shape: IMAGE,
     states,
     pool: channelMeans,
     head: 'classifier',

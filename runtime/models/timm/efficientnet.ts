@@ -1,10 +1,10 @@
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { batchNorm, convolution } from '../layers/convolution.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageInput } from '../layers/patch-embed.js';
 import { squeezeExcitation } from '../layers/squeeze-excitation.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { countOf, PICTURE, shapeOf, timmHeads, type TimmConfig, timmConfig } from './config.js';
+import { countOf, IMAGE, shapeOf, timmHeads, type TimmConfig, timmConfig } from './config.js';
 
 /** What an architecture's name says, and its tensors don't. */
 interface Kind {
@@ -113,7 +113,7 @@ function squeeze(g: GraphWriter, x: Value, name: string, { squeezeAct: act, gate
 function states(g: GraphWriter, c: TimmConfig): Value {
   const kind = kindOf(c);
   const [first, channels] = shapeOf(g, 'conv_stem.weight', 4);
-  const pixels = pictureInput(g, channels);
+  const pixels = imageInput(g, channels);
   let x = normed(g, pixels, kind, { name: 'conv_stem', norm: 'bn1', stride: 2, act: kind.act });
   let width = first;
   const stages = countOf(g, (stage) => `blocks.${stage}.0.bn1.weight`);
@@ -147,7 +147,7 @@ export const timmEfficientnet = defineFamily({
   config: timmConfig,
   prefixes: ['timm_model.'],
   heads: timmHeads({
-    shape: PICTURE,
+    shape: IMAGE,
     states,
     pool,
     head: 'classifier',

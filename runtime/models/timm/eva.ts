@@ -25,9 +25,9 @@ interface EvaSize extends EvaKind {
 function turnsOf(g: GraphWriter, { x, grid, learned, width }: Embedded, kind: EvaKind): Rotary | undefined {
   if (kind.turns === undefined) return undefined;
   const rows = g.node('Shape', [x], { start: 0, end: 1 });
-  const places = { grid: g.ints(grid), rows, learned, width: headWidth(width, kind.heads) };
-  if (kind.turns === 'centred') return centredTurns(g, places, 100);
-  return referredTurns(g, places, { base: 10_000, reference: 16 });
+  const positions = { grid: g.ints(grid), rows, learned, width: headWidth(width, kind.heads) };
+  if (kind.turns === 'centred') return centredTurns(g, positions, 100);
+  return referredTurns(g, positions, { base: 10_000, reference: 16 });
 }
 
 /** Two layers; or gates beside what they let through, in two layers or in one, with a norm behind them in larger networks. */

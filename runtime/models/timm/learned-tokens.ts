@@ -1,6 +1,6 @@
 import { layerNorm } from '../layers/norm.js';
 import { meanToken } from '../bases/vision/image-heads.js';
-import { type Edges, patches, pictureInput, tokensFrom, withTokens } from '../layers/patch-embed.js';
+import { type Edges, patches, imageInput, tokensFrom, withTokens } from '../layers/patch-embed.js';
 import { firstToken } from '../bases/encoder/encoder-heads.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -26,7 +26,7 @@ export const learnedCount = (g: GraphWriter): number =>
   learnedShapes(g).reduce((sum, { shape }) => sum + shape[1], 0);
 
 /**
- * Patches of pictures of the size that config.json names, behind learned tokens. Positions are those of all tokens or of patches only,
+ * Patches of images of the size that config.json names, behind learned tokens. Positions are those of all tokens or of patches only,
  * as many as there are.
  * @throws GraphError where there are others
  */
@@ -36,21 +36,21 @@ export function embedded(g: GraphWriter, c: TimmConfig): Embedded {
   const grid = edges.map((edge) => Math.floor(edge / patch)) as [number, number];
   // Towers with a norm before their layers have no other bias.
   const size = { channels, width, patch: [patch, patch] as const, bias: !g.weights.has('norm_pre.weight') };
-  const { tokens } = patches(g, pictureInput(g, channels, edges), 'patch_embed.proj', size);
+  const { tokens } = patches(g, imageInput(g, channels, edges), 'patch_embed.proj', size);
   const tables = learnedShapes(g);
   const learned = learnedCount(g);
   const named = tables.map(({ name, shape: [, count] }) => g.weight(name, [1, count, width]));
-  const placed = (x: Value) => g.node('Add', [x, g.weight('pos_embed', [1, places, width])]);
+  const placed = (x: Value) => g.node('Add', [x, g.weight('pos_embed', [1, positions, width])]);
   const joined = (x: Value) => (learned === 0 ? x : withTokens(g, x, named));
   const found = { width, grid, learned };
   if (!g.weights.has('pos_embed')) return { ...found, x: joined(tokens) };
-  const [, places] = shapeOf(g, 'pos_embed', 3);
+  const [, positions] = shapeOf(g, 'pos_embed', 3);
   const cells = grid[0] * grid[1];
-  if (places === cells) return { ...found, x: joined(placed(tokens)) };
-  if (places === cells + learned) return { ...found, x: placed(joined(tokens)) };
+  if (positions === cells) return { ...found, x: joined(placed(tokens)) };
+  if (positions === cells + learned) return { ...found, x: placed(joined(tokens)) };
   const given = edges.join(' x ');
   throw new GraphError(
-    `pos_embed has ${places} places, but pictures of ${given}, as config.json has it, have ${cells} patches`,
+    `pos_embed has ${positions} places, but pictures of ${given}, as config.json has it, have ${cells} patches`,
   );
 }
 

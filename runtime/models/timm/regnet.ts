@@ -1,10 +1,10 @@
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageInput } from '../layers/patch-embed.js';
 import { channelMeans } from '../layers/pooling.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { channelScale } from './channel-scale.js';
-import { type Channels, countOf, PICTURE, shapeOf, timmConfig, timmHeads } from './config.js';
+import { type Channels, countOf, IMAGE, shapeOf, timmConfig, timmHeads } from './config.js';
 import { normed } from './normed.js';
 
 const STAGES = 4;
@@ -22,7 +22,7 @@ function layer(g: GraphWriter, x: Channels, name: string, stride: number): Chann
 
 function states(g: GraphWriter): Value {
   const [, from] = shapeOf(g, 'stem.conv.weight', 4);
-  const pixels = { x: pictureInput(g, from), width: from };
+  const pixels = { x: imageInput(g, from), width: from };
   let x = normed(g, pixels, { convolution: 'stem.conv', norm: 'stem.bn', stride: 2 });
   for (let stage = 1; stage <= STAGES; stage++) {
     const count = countOf(g, (place) => `s${stage}.b${place + 1}.conv1.conv.weight`);
@@ -37,7 +37,7 @@ export const timmRegnet = defineFamily({
   config: timmConfig,
   prefixes: ['timm_model.'],
   heads: timmHeads({
-    shape: PICTURE,
+    shape: IMAGE,
     states,
     pool: channelMeans,
     head: 'head.fc',

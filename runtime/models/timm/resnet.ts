@@ -1,19 +1,11 @@
 import type { Attributes } from '../writer/attributes.js';
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageInput } from '../layers/patch-embed.js';
 import { channelMeans, halvedByLargest } from '../layers/pooling.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { channelScale } from './channel-scale.js';
-import {
-  type Channels,
-  countOf,
-  PICTURE,
-  shapeOf,
-  type TimmConfig,
-  timmConfig,
-  timmHeads,
-} from './config.js';
+import { type Channels, countOf, IMAGE, shapeOf, type TimmConfig, timmConfig, timmHeads } from './config.js';
 import { normed } from './normed.js';
 
 const STAGES = 4;
@@ -64,7 +56,7 @@ function layer(g: GraphWriter, x: Channels, { at, stride, byMeans }: Place): Cha
   return { ...found, x: activation(g, g.node('Add', [scaled, shortcut(g, x, at, stride)]), 'relu') };
 }
 
-/** Kinds with a deep stem halve pictures by means first. */
+/** Kinds with a deep stem halve images by means first. */
 function shortcut(g: GraphWriter, x: Channels, at: (name: string) => string, stride: number): Value {
   const [plain, pooled] = [0, 1].map((place) => at(`downsample.${place}`));
   if (g.weights.shapeOf(`${plain}.weight`)?.length === 4)
@@ -77,7 +69,7 @@ function shortcut(g: GraphWriter, x: Channels, at: (name: string) => string, str
 function states(g: GraphWriter, { architecture }: TimmConfig): Value {
   const byMeans = /resnex?taa/.test(architecture);
   const from = shapeOf(g, g.weights.has('conv1.weight') ? 'conv1.weight' : 'conv1.0.weight', 4)[1];
-  let x = halved(g, stem(g, { x: pictureInput(g, from), width: from }), byMeans);
+  let x = halved(g, stem(g, { x: imageInput(g, from), width: from }), byMeans);
   for (let stage = 1; stage <= STAGES; stage++) {
     const count = countOf(g, (place) => `layer${stage}.${place}.conv1.weight`);
     for (let i = 0; i < count; i++) {
@@ -95,7 +87,7 @@ export const timmResnet = defineFamily({
   config: timmConfig,
   prefixes: ['timm_model.'],
   heads: timmHeads({
-    shape: PICTURE,
+    shape: IMAGE,
     states,
     pool: channelMeans,
     head: 'fc',

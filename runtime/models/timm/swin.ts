@@ -4,7 +4,7 @@ import { attention } from '../layers/attention.js';
 import { gridDistances } from '../layers/relative-position-index.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { type Edges, patches, pictureInput } from '../layers/patch-embed.js';
+import { type Edges, patches, imageInput } from '../layers/patch-embed.js';
 import { splitRows } from '../layers/fused-projections.js';
 import { bucketBias } from '../layers/t5-relative-bias.js';
 import { headWidth } from '../layers/head-sizes.js';
@@ -72,7 +72,7 @@ function merged(
 
 function states(g: GraphWriter, c: TimmConfig): Value {
   const [first, channels, patch] = shapeOf(g, 'patch_embed.proj.weight', 4);
-  const pixels = pictureInput(g, channels, inputEdges(c));
+  const pixels = imageInput(g, channels, inputEdges(c));
   const cut = { channels, width: first, patch: [patch, patch] as const };
   const { tokens } = patches(g, pixels, 'patch_embed.proj', cut);
   let edges = inputEdges(c).map((edge) => Math.floor(edge / patch)) as [number, number];

@@ -39,7 +39,7 @@ export interface EvaKind {
   heads: number;
   epsilon: number;
   isMean: boolean;
-  /** How heads of patches are turned by their places: from the middle, or as in a grid of 16 x 16. */
+  /** How heads of patches are rotated by their positions: from the middle, or as in a grid of 16 x 16. */
   turns: 'centred' | 'referred' | undefined;
 }
 

@@ -3,9 +3,9 @@ import { defineFamily } from '../family.js';
 import { bucketBias } from '../layers/t5-relative-bias.js';
 import { gridDistances } from '../layers/relative-position-index.js';
 import { layerNorm } from '../layers/norm.js';
-import { labelScores, meanToken, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
-import { type Edges, patches, pictureInput, tokensFrom, withTokens } from '../layers/patch-embed.js';
+import { labelScores, meanToken, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
+import { type Edges, patches, imageInput, tokensFrom, withTokens } from '../layers/patch-embed.js';
 import { preNormLayer } from '../layers/pre-norm-layer.js';
 import { firstToken } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -22,7 +22,7 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** What a table adds to scores: its rows are distances of patches, and three for the token of the picture. */
+/** What a table adds to scores: its rows are distances of patches, and three for the token of the image. */
 export function tokenDistances(
   g: GraphWriter,
   name: string,
@@ -50,7 +50,7 @@ const relativeBias = (g: GraphWriter, name: string, c: Config): Value =>
 function embed(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `beit.embeddings.${name}`;
   const width = c.hidden_size;
-  const pixels = pictureInput(g, c.num_channels, c.image_size);
+  const pixels = imageInput(g, c.num_channels, c.image_size);
   const { tokens } = patches(g, pixels, at('patch_embeddings.projection'), {
     ...{ channels: c.num_channels, width, patch: c.patch_size },
   });
@@ -86,7 +86,7 @@ function pool(g: GraphWriter, states: Value, c: Config): Value {
   return layerNorm(g, meanToken(g, tokensFrom(g, states, 1)), POOLER, vitSizes(c));
 }
 
-const modelOf = (c: Config): PictureModel => ({
+const modelOf = (c: Config): ImageModel => ({
   ...vitSizes(c),
   states: (g) => statesOf(g, c),
   // Python saves none with what has no pooler.
@@ -101,6 +101,6 @@ export const beit = defineFamily({
   readers: { processor: 'Beit' },
   config,
   prefixes: ['beit.'],
-  heads: pictureHeads(modelOf),
-  picture: modelOf,
+  heads: imageHeads(modelOf),
+  image: modelOf,
 });

@@ -12,9 +12,9 @@ import { epsilon, labelCount, labels, size } from '../config-fields.js';
 import {
   embeddedPatches,
   embeddedTexts,
-  picturePlaces,
-  type PictureTower,
-  pictureTower,
+  imagePositions,
+  type ImageTower,
+  imageTower,
   similarities,
   type TextTower,
   textTower,
@@ -39,30 +39,30 @@ const textConfig = z.object({
 });
 type TextConfig = z.output<typeof textConfig>;
 
-export const clipPictures = z.object({
-  ...{ ...pictureTower, ...common },
+export const clipImages = z.object({
+  ...{ ...imageTower, ...common },
   hidden_size: size.default(768),
   intermediate_size: size.default(3072),
   num_attention_heads: size.default(12),
-  image_size: pictureTower.image_size.default(224),
-  patch_size: pictureTower.patch_size.default(32),
+  image_size: imageTower.image_size.default(224),
+  patch_size: imageTower.patch_size.default(32),
 });
-type PictureConfig = z.output<typeof clipPictures>;
+type ImageConfig = z.output<typeof clipImages>;
 
 const config = z
   .object({
     ...labels,
     projection_dim: size.default(512),
     text_config: textConfig.prefault({}),
-    vision_config: clipPictures.prefault({}),
+    vision_config: clipImages.prefault({}),
     // Where the old fields are given, they count, and what they don't say is the default.
     text_config_dict: textConfig.nullish(),
-    vision_config_dict: clipPictures.nullish(),
+    vision_config_dict: clipImages.nullish(),
   })
   .transform((c) => ({
     ...{ projection: c.projection_dim, labels: labelCount(c) },
     text: c.text_config_dict ?? c.text_config,
-    picture: c.vision_config_dict ?? c.vision_config,
+    image: c.vision_config_dict ?? c.vision_config,
   }));
 type Config = z.output<typeof config>;
 
@@ -98,36 +98,36 @@ export function textStates(g: GraphWriter, c: TextTower & Pick<TextConfig, 'eos_
   };
 }
 
-/** What the layers of the tower over pictures read first. @param norm as checkpoints of CLIP spell it */
-export function embeddedByClip(g: GraphWriter, c: PictureTower, norm = 'pre_layrnorm'): Value {
+/** What the layers of the tower over images read first. @param norm as checkpoints of CLIP spell it */
+export function embeddedByClip(g: GraphWriter, c: ImageTower, norm = 'pre_layrnorm'): Value {
   const width = c.hidden_size;
   const tokens = embeddedPatches(g, c, { bias: false });
   const first = g.weight('vision_model.embeddings.class_embedding', [width]);
   const learned = g.node('Reshape', [first, g.ints([1, 1, width])]);
-  const embedded = g.node('Add', [withTokens(g, tokens, [learned]), picturePlaces(g, c, 1)]);
+  const embedded = g.node('Add', [withTokens(g, tokens, [learned]), imagePositions(g, c, 1)]);
   return layerNorm(g, embedded, `vision_model.${norm}`, towerSizes(c));
 }
 
-const pictureStates = (g: GraphWriter, c: PictureConfig): Value =>
+const imageStates = (g: GraphWriter, c: ImageConfig): Value =>
   towerLayers(g, embeddedByClip(g, c), c, { base: 'vision_model' });
 
-const pooled = (g: GraphWriter, states: Value, c: PictureConfig): Value =>
+const pooled = (g: GraphWriter, states: Value, c: ImageConfig): Value =>
   layerNorm(g, firstToken(g, states), 'vision_model.post_layernorm', towerSizes(c));
 
 function writeMatcher(g: GraphWriter, c: Config): void {
   const to = c.projection;
   const project = (x: Value, name: string, from: number) => linear(g, x, name, { from, to, bias: false });
-  const pictures = pooled(g, pictureStates(g, c.picture), c.picture);
+  const images = pooled(g, imageStates(g, c.image), c.image);
   const vectors = {
     texts: project(textStates(g, c.text).ends, 'text_projection', c.text.hidden_size),
-    pictures: project(pictures, 'visual_projection', c.picture.hidden_size),
+    images: project(images, 'visual_projection', c.image.hidden_size),
   };
   similarities(g, vectors, { width: to });
 }
 
 function writeClassifier(g: GraphWriter, c: Config): void {
-  const mean = meanToken(g, tokensFrom(g, pictureStates(g, c.picture), 1));
-  const sizes = { width: c.picture.hidden_size, labels: c.labels };
+  const mean = meanToken(g, tokensFrom(g, imageStates(g, c.image), 1));
+  const sizes = { width: c.image.hidden_size, labels: c.labels };
   g.output('logits', labelScores(g, mean, sizes), 'float32', ['rows', c.labels]);
 }
 
@@ -144,10 +144,10 @@ export const clip = defineFamily({
   },
 });
 
-const pictureHeads: Family<PictureConfig>['heads'] = {
+const imageHeads: Family<ImageConfig>['heads'] = {
   'image-features': {
     model: (g, c) => {
-      const states = pictureStates(g, c);
+      const states = imageStates(g, c);
       g.output('last_hidden_state', states, 'float32', ['rows', 'tokens', c.hidden_size]);
       g.output('pooler_output', pooled(g, states, c), 'float32', ['rows', c.hidden_size]);
     },
@@ -156,10 +156,10 @@ const pictureHeads: Family<PictureConfig>['heads'] = {
 
 export const clipVision = defineFamily({
   modelTypes: ['clip_vision_model'],
-  config: clipPictures,
+  config: clipImages,
   prefixes: [],
   parts: LONE_VISION_TOWER,
-  heads: pictureHeads,
+  heads: imageHeads,
 });
 
 /** What pipelines of diffusers read of prompts: states of two layers, a vector of the whole, and that projected where the checkpoint can. */

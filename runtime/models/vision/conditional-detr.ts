@@ -8,18 +8,18 @@ import { odds, perceptron } from '../layers/mlp.js';
 import { placedParts } from '../layers/detr-layer.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, size } from '../config-fields.js';
-import { detrConfig, encodedPicture, type Encoded } from './detr.js';
+import { detrConfig, encodedImage, type Encoded } from './detr.js';
 
 const config = detrConfig.extend({
   num_queries: size.default(300),
 });
 type Config = z.output<typeof config>;
 
-/** Of waves of places: the slowest is so much slower. */
+/** Of waves of positions: the slowest is so much slower. */
 const BASE = 10_000;
 
-/** Waves of a place's line, then of its column: float32 [1, queries, width]. @param places [1, queries, 2], column first */
-function waves(g: GraphWriter, places: Value, width: number): Value {
+/** Waves of a position's line, then of its column: float32 [1, queries, width]. @param positions [1, queries, 2], column first */
+function waves(g: GraphWriter, positions: Value, width: number): Value {
   const half = width / 2;
   const rates = Array.from(
     { length: half },
@@ -27,7 +27,7 @@ function waves(g: GraphWriter, places: Value, width: number): Value {
   );
   // A cosine is a sine a quarter of a turn on.
   const start = g.floats(rates.map((_, i) => ((i % 2) * Math.PI) / 2));
-  const [column, line] = g.nodes('Split', [places, g.ints([1, 1])], {
+  const [column, line] = g.nodes('Split', [positions, g.ints([1, 1])], {
     ...{ outputs: 2, attributes: { axis: 2 } },
   }) as [Value, Value];
   const parts = [line, column].map((place) =>
@@ -39,7 +39,7 @@ function waves(g: GraphWriter, places: Value, width: number): Value {
 interface Queries {
   /** float32 [rows, queries, width] */
   x: Value;
-  /** float32 [1, queries, width]: learned, and as waves of a place in the picture. */
+  /** float32 [1, queries, width]: learned, and as waves of a position in the image. */
   learned: Value;
   waves: Value;
 }
@@ -83,17 +83,17 @@ function decoderLayer(
   const looked = around(seen, 'encoder_attn_layer_norm', (read) => {
     const asked = project(read, 'ca_qcontent_proj');
     const found = project(source.x, 'ca_kcontent_proj');
-    const places = project(source.places, 'ca_kpos_proj');
+    const positions = project(source.positions, 'ca_kpos_proj');
     const isFirst = layer === 0;
     const query = isFirst ? sum(asked, project(learned, 'ca_qpos_proj')) : asked;
-    const key = isFirst ? sum(found, places) : found;
+    const key = isFirst ? sum(found, positions) : found;
     const scale = { from: width, inner: width, to: width, layers: 2 };
     const where = isFirst
       ? place
       : g.node('Mul', [place, perceptron(g, x, 'model.decoder.query_scale', scale)]);
     const projected = {
       query: beside(g, [query, project(where, 'ca_qpos_sine_proj')], c),
-      key: beside(g, [key, places], c),
+      key: beside(g, [key, positions], c),
       value: project(source.x, 'ca_v_proj'),
     };
     const options = { heads, width: 2 * width, padding: common.padding };
@@ -104,7 +104,7 @@ function decoderLayer(
 
 function writeDetector(g: GraphWriter, c: Config): void {
   const [width, queries, labels] = [c.d_model, c.num_queries, labelCount(c)];
-  const encoded = encodedPicture(g, c, { normsBefore: false });
+  const encoded = encodedImage(g, c, { normsBefore: false });
   const table = g.weight('model.query_position_embeddings.weight', [queries, width]);
   const learned = g.node('Unsqueeze', [table, g.ints([0])]);
   const head = { from: width, inner: width, to: 2, layers: 2 };

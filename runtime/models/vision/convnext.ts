@@ -3,9 +3,9 @@ import { defineFamily } from '../family.js';
 import { convnextLayer } from '../layers/convnext-layer.js';
 import { convolution2d } from '../layers/convolution.js';
 import { channelNorm, layerNorm } from '../layers/norm.js';
-import { labelScores, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { labelScores, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
+import { imageInput } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../config-fields.js';
 import { channels, stages } from '../bases/vision/vit-config.js';
@@ -80,7 +80,7 @@ export function convnextStages(g: GraphWriter, pixels: Value, c: ConvnextConfig,
 
 export const modelOf =
   (base: string) =>
-  (c: ConvnextConfig): PictureModel => {
+  (c: ConvnextConfig): ImageModel => {
     const sizes = { width: c.hidden_sizes.at(-1)!, labels: labelCount(c) };
     const pool = (g: GraphWriter, states: Value) => {
       const mean = g.node('ReduceMean', [states, g.ints([2, 3])], { keepdims: 0 });
@@ -90,7 +90,7 @@ export const modelOf =
       ...{
         ...sizes,
         pool,
-        states: (g) => convnextStages(g, pictureInput(g, c.num_channels), c, base).at(-1)!,
+        states: (g) => convnextStages(g, imageInput(g, c.num_channels), c, base).at(-1)!,
       },
       shape: ['rows', sizes.width, 'lines', 'columns'],
       classify: (g, states) => labelScores(g, pool(g, states), sizes),
@@ -103,5 +103,5 @@ export const convnext = defineFamily({
   readers: { processor: 'ConvNext' },
   config,
   prefixes: ['convnext.'],
-  heads: pictureHeads(modelOf('convnext.')),
+  heads: imageHeads(modelOf('convnext.')),
 });

@@ -1,5 +1,5 @@
 import { defineFamily } from '../family.js';
-import { pictureHeads } from '../bases/vision/image-heads.js';
+import { imageHeads } from '../bases/vision/image-heads.js';
 import { secondConfig, modelOf } from './convnext.js';
 
 /** modeling_convnextv2.py: the response of each channel is measured against that of the others. */
@@ -8,5 +8,5 @@ export const convnextv2 = defineFamily({
   readers: { processor: 'ConvNext' },
   config: secondConfig,
   prefixes: ['convnextv2.'],
-  heads: pictureHeads(modelOf('convnextv2.')),
+  heads: imageHeads(modelOf('convnextv2.')),
 });

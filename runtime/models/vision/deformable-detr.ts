@@ -6,7 +6,7 @@ import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { odds, perceptron, share } from '../layers/mlp.js';
 import { turnWaves } from '../layers/position-grid.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageInput } from '../layers/patch-embed.js';
 import { placedParts } from '../layers/detr-layer.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, labels, layers, size } from '../config-fields.js';
@@ -17,7 +17,7 @@ import {
   ofLevels,
   type PlacedLevels,
   placedLevels,
-  projectedPictures,
+  projectedImages,
   shownMiddles,
 } from './deformable-levels.js';
 import { backboneConfig, detrBackbone } from './backbone/detr-backbone.js';
@@ -54,13 +54,13 @@ type Config = z.output<typeof config>;
 const EPSILON = 1e-5;
 
 function encodedLevels(g: GraphWriter, c: Config): PlacedLevels {
-  const pixels = pictureInput(g, c.num_channels);
+  const pixels = imageInput(g, c.num_channels);
   const mask = g.input('pixel_mask', 'int64', ['rows', 'height', 'width']);
   const stages = c.num_feature_levels > 1 ? [2, 3, 4] : [4];
   const found = detrBackbone(g, pixels, c, { channels: c.num_channels, stages });
   const [width, count] = [c.d_model, c.num_feature_levels];
-  const pictures = projectedPictures(g, found, { name: 'model.input_proj', width, levels: count });
-  const levels = placedLevels(g, pictures, { mask, name: 'model.level_embed', width, middles: true });
+  const images = projectedImages(g, found, { name: 'model.input_proj', width, levels: count });
+  const levels = placedLevels(g, images, { mask, name: 'model.level_embed', width, middles: true });
   const middles = middlesInLevels(g, levels);
   let { tokens } = levels;
   for (let i = 0; i < c.encoder_layers; i++)
@@ -80,7 +80,7 @@ function encodedLevels(g: GraphWriter, c: Config): PlacedLevels {
 /** What queries begin with: float32 [rows, queries, width] each. */
 interface Queries {
   x: Value;
-  places: Value;
+  positions: Value;
   /** What they look around, between 0 and 1: [rows, queries, 2], or boxes [rows, queries, 4]. */
   at: Value;
   isBox: boolean;
@@ -96,9 +96,9 @@ function learnedQueries(g: GraphWriter, { tokens }: PlacedLevels, c: Config): Qu
   const table = g.weight('model.query_position_embeddings.weight', [c.num_queries, 2 * width]);
   const rows = g.node('Shape', [tokens], { start: 0, end: 1 });
   const shape = g.node('Concat', [rows, g.ints([1, 1])], { axis: 0 });
-  const [places, x] = halves(g, g.node('Expand', [table, shape]), width);
-  const at = share(g, linear(g, places, 'model.reference_points', { from: width, to: 2 }));
-  return { x, places, at, isBox: false };
+  const [positions, x] = halves(g, g.node('Expand', [table, shape]), width);
+  const at = share(g, linear(g, positions, 'model.reference_points', { from: width, to: 2 }));
+  return { x, positions, at, isBox: false };
 }
 
 /** Cells that most likely show something, whose boxes' waves become queries. */
@@ -115,8 +115,8 @@ function chosenQueries(g: GraphWriter, levels: PlacedLevels, c: Config): Queries
   const waves = turnWaves(g, at, width / 2);
   const turned = linear(g, waves, 'model.pos_trans', { from: 2 * width, to: 2 * width });
   const normed = layerNorm(g, turned, 'model.pos_trans_norm', { width: 2 * width, epsilon: EPSILON });
-  const [places, x] = halves(g, normed, width);
-  return { x, places, at, isBox: true };
+  const [positions, x] = halves(g, normed, width);
+  return { x, positions, at, isBox: true };
 }
 
 function boxesOf(g: GraphWriter, x: Value, layer: number, { d_model: width }: Config): Value {
@@ -138,10 +138,10 @@ function writeDetector(g: GraphWriter, c: Config): void {
   for (let i = 0; i < c.decoder_layers; i++) {
     const name = `model.decoder.layers.${i}`;
     const { around, attend, feedForward } = placedParts(g, name, { ...part, normsBefore: false });
-    const seen = attend({ x, places: queries.places }, 'self_attn');
+    const seen = attend({ x, positions: queries.positions }, 'self_attn');
     const middle = ofLevels(g, at, levels, isBox);
     const looked = around(seen, 'encoder_attn_layer_norm', (read) =>
-      deformableAttention(g, g.node('Add', [read, queries.places]), levels, {
+      deformableAttention(g, g.node('Add', [read, queries.positions]), levels, {
         ...{ name: `${name}.encoder_attn`, width, heads, points },
         around: isBox ? aroundBoxes(g, middle, { points }) : aroundPoints(g, middle, levels),
       }),

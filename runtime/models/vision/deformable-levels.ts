@@ -1,17 +1,17 @@
 import { aroundPoints, deformableAttention, type Levels, levelsOf } from '../layers/deformable-attention.js';
 import { groupedConvolution } from '../layers/group-norm.js';
-import { nearestMask, sinePlaces, type SineSettings } from '../layers/position-grid.js';
+import { nearestMask, sinePositions, type SineSettings } from '../layers/position-grid.js';
 import { placedParts } from '../layers/detr-layer.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
 import type { Features } from './backbone/index.js';
 
-/** What Deformable DETR and its relatives read of a picture: its cells in several sizes, each with its place. */
+/** What Deformable DETR and its relatives read of an image: its cells in several sizes, each with its position. */
 
 export interface PlacedLevels extends Levels {
   /** float32 [rows, cells, width] */
-  places: Value;
+  positions: Value;
   /** Cells that are no padding, columns first: float32 [rows, levels, 2]. */
   counts: Value;
   /** Their share of all: float32 [rows, levels, 2]. */
@@ -25,41 +25,41 @@ export interface ProjectionSize {
   levels: number;
 }
 
-/** Pictures of one width; where the backbone gives fewer than are wanted, coarser ones are made of its last one. */
-export function projectedPictures(
+/** Images of one width; where the backbone gives fewer than are wanted, coarser ones are made of its last one. */
+export function projectedImages(
   g: GraphWriter,
   found: readonly Features[],
   { name, width, levels }: ProjectionSize,
 ): Value[] {
   if (found.length > levels)
     throw new GraphError('config.json: num_feature_levels is less than what the backbone gives');
-  const pictures: Value[] = [];
+  const images: Value[] = [];
   for (let level = 0; level < levels; level++) {
     const given = found[level];
-    const behind = pictures.length > found.length ? { features: pictures.at(-1)!, width } : found.at(-1)!;
+    const behind = images.length > found.length ? { features: images.at(-1)!, width } : found.at(-1)!;
     const { features, width: from } = given ?? behind;
     const size = given ? { kernel: 1 } : { kernel: 3, stride: 2 };
-    pictures.push(groupedConvolution(g, features, `${name}.${level}`, { from, to: width, ...size }));
+    images.push(groupedConvolution(g, features, `${name}.${level}`, { from, to: width, ...size }));
   }
-  return pictures;
+  return images;
 }
 
 /** @param mask of pixels, int64 [rows, height, width]; `name` of the levels' own vectors */
 export function placedLevels(
   g: GraphWriter,
-  pictures: readonly Value[],
+  images: readonly Value[],
   { mask, name, width, ...sines }: { mask: Value; name: string; width: number } & SineSettings,
 ): PlacedLevels {
-  const levels = levelsOf(g, pictures);
+  const levels = levelsOf(g, images);
   const masks = levels.grids.map((grid) => nearestMask(g, mask, grid));
-  const table = g.weight(name, [pictures.length, width]);
-  const places = masks.map((seen, level) =>
-    g.node('Add', [sinePlaces(g, seen, width, sines), g.node('Gather', [table, g.ints([level], [])])]),
+  const table = g.weight(name, [images.length, width]);
+  const positions = masks.map((seen, level) =>
+    g.node('Add', [sinePositions(g, seen, width, sines), g.node('Gather', [table, g.ints([level], [])])]),
   );
   const together = (parts: readonly Value[]) => g.node('Concat', parts, { axis: 1 });
   const counts = together(masks.map((seen) => shownCells(g, seen)));
   return {
-    ...{ ...levels, places: together(places), counts },
+    ...{ ...levels, positions: together(positions), counts },
     seen: together(masks.map((seen) => g.node('Reshape', [seen, g.ints([0, -1, 1])]))),
     shares: g.node('Div', [counts, gridSizes(g, levels.grids)]),
   };
@@ -92,11 +92,11 @@ function cellMiddles(g: GraphWriter, grid: Value): Value {
   return g.node('Reshape', [g.node('Concat', numbers, { axis: 2 }), g.ints([1, -1, 2])]);
 }
 
-/** Middles of cells in parts of a picture without padding: float32 [1, cells, 2]. */
+/** Middles of cells in parts of an image without padding: float32 [1, cells, 2]. */
 export const cellShares = (g: GraphWriter, grid: Value): Value =>
   g.node('Div', [cellMiddles(g, grid), gridSizes(g, [grid])]);
 
-/** Middles of cells in parts of each picture without its padding: float32 [rows, cells of a level, 2], level by level. */
+/** Middles of cells in parts of each image without its padding: float32 [rows, cells of a level, 2], level by level. */
 export function shownMiddles(
   g: GraphWriter,
   { grids, counts }: Pick<PlacedLevels, 'grids' | 'counts'>,
@@ -121,14 +121,14 @@ export interface CellLayer {
 export function cellLayer(
   g: GraphWriter,
   x: Value,
-  { middles, places, ...levels }: { middles: Value; places: Value } & Omit<Levels, 'tokens'>,
+  { middles, positions, ...levels }: { middles: Value; positions: Value } & Omit<Levels, 'tokens'>,
   { name, points, ...size }: CellLayer,
 ): Value {
   const { around, feedForward } = placedParts(g, name, { ...size, normsBefore: false });
   const looked = around(x, 'self_attn_layer_norm', (read) =>
     deformableAttention(
       g,
-      g.node('Add', [read, places]),
+      g.node('Add', [read, positions]),
       { ...levels, tokens: read },
       {
         ...{ name: `${name}.self_attn`, width: size.width, heads: size.heads },

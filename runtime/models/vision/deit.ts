@@ -3,8 +3,8 @@ import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { labelScores, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
+import { labelScores, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
 import { firstToken } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
@@ -39,7 +39,7 @@ function pool(g: GraphWriter, states: Value, c: Config): Value | undefined {
   return activation(g, dense, c.pooler_act);
 }
 
-const modelOf = (c: Config): PictureModel => ({
+const modelOf = (c: Config): ImageModel => ({
   ...vitSizes(c),
   states: (g) => {
     const embedded = vitEmbeddings(g, c, 'deit.', ['cls_token', 'distillation_token']);
@@ -56,6 +56,6 @@ export const deit = defineFamily({
   readers: { processor: 'DeiT' },
   config,
   prefixes: ['deit.'],
-  heads: pictureHeads(modelOf),
-  picture: modelOf,
+  heads: imageHeads(modelOf),
+  image: modelOf,
 });

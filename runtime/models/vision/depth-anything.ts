@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { type Family, defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
-import { enlarged, neckPictures } from '../layers/depth-neck.js';
-import { pictureOf, tokensFrom } from '../layers/patch-embed.js';
+import { enlarged, neckImages } from '../layers/depth-neck.js';
+import { imageOf, tokensFrom } from '../layers/patch-embed.js';
 import { size } from '../config-fields.js';
 import { headInput, neckConfig, requireStates } from '../bases/vision/depth-config.js';
 import { dinov2Backbone, dinov2BackboneConfig } from './dinov2/backbone.js';
@@ -24,8 +24,8 @@ const heads: Family<Config>['heads'] = {
     model(g, c) {
       const { states, grid } = dinov2Backbone(g, c.backbone_config);
       requireStates(c, states);
-      const pictures = states.map((x) => pictureOf(g, tokensFrom(g, x, 1), grid));
-      const fused = neckPictures(g, pictures, {
+      const images = states.map((x) => imageOf(g, tokensFrom(g, x, 1), grid));
+      const fused = neckImages(g, images, {
         ...{ width: c.backbone_config.hidden_size, sizes: c.neck_hidden_sizes },
         ...{ factors: c.reassemble_factors, fused: c.fusion_hidden_size },
         ...{ norm: false, bias: true, toNext: true },

@@ -3,7 +3,7 @@ import { type Family, defineFamily } from '../family.js';
 import { convnextLayer } from '../layers/convnext-layer.js';
 import { convolution2d } from '../layers/convolution.js';
 import { channelNorm, layerNorm } from '../layers/norm.js';
-import { pictureInput, tokensOf } from '../layers/patch-embed.js';
+import { imageInput, tokensOf } from '../layers/patch-embed.js';
 import { firstToken } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon } from '../config-fields.js';
@@ -20,7 +20,7 @@ type Config = z.output<typeof config>;
 
 const KERNEL = 7;
 
-/** Halves a picture, the first time quarters it. */
+/** Halves an image, the first time quarters it. */
 function narrowed(g: GraphWriter, x: Value, c: Config, stage: number): Value {
   const at = (part: number) => `stages.${stage}.downsample_layers.${part}`;
   const to = c.hidden_sizes[stage]!;
@@ -34,8 +34,8 @@ function narrowed(g: GraphWriter, x: Value, c: Config, stage: number): Value {
   return channelNorm(g, found, at(1), { width: to, epsilon: c.layer_norm_eps });
 }
 
-function pictureOf(g: GraphWriter, c: Config): Value {
-  let x = pictureInput(g, c.num_channels);
+function imageOf(g: GraphWriter, c: Config): Value {
+  let x = imageInput(g, c.num_channels);
   c.hidden_sizes.forEach((width, stage) => {
     x = narrowed(g, x, c, stage);
     for (let i = 0; i < (c.depths[stage] ?? 0); i++) {
@@ -55,10 +55,10 @@ const heads: Family<Config>['heads'] = {
   'image-features': {
     model(g, c) {
       const width = c.hidden_sizes.at(-1)!;
-      const picture = pictureOf(g, c);
-      // The mean of all places stands before them, as a token that is pooled.
-      const mean = tokensOf(g, g.node('GlobalAveragePool', [picture]));
-      const all = g.node('Concat', [mean, tokensOf(g, picture)], { axis: 1 });
+      const image = imageOf(g, c);
+      // The mean of all positions stands before them, as a token that is pooled.
+      const mean = tokensOf(g, g.node('GlobalAveragePool', [image]));
+      const all = g.node('Concat', [mean, tokensOf(g, image)], { axis: 1 });
       const states = layerNorm(g, all, 'layer_norm', { width, epsilon: c.layer_norm_eps });
       g.output('last_hidden_state', states, 'float32', ['rows', 'tokens', width]);
       g.output('pooler_output', firstToken(g, states), 'float32', ['rows', width]);

@@ -4,7 +4,7 @@ import { type Family, defineFamily } from '../family.js';
 import { gatedFeedForward } from '../layers/swiglu.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { layerNorm } from '../layers/norm.js';
-import { patches, pictureInput, withTokens } from '../layers/patch-embed.js';
+import { patches, imageInput, withTokens } from '../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../layers/pre-norm-layer.js';
 import { centredTurns } from '../layers/rope-2d.js';
 import { rotate } from '../layers/rope.js';
@@ -56,11 +56,11 @@ const sizesOf = (c: Config) => ({
   act: c.hidden_act,
 });
 
-/** float32 [rows, tokens, width]: of the picture, of registers, of patches. */
+/** float32 [rows, tokens, width]: of the image, of registers, of patches. */
 function statesOf(g: GraphWriter, c: Config): Value {
   const sizes = sizesOf(c);
   const { width, heads } = sizes;
-  const pixels = pictureInput(g, c.num_channels);
+  const pixels = imageInput(g, c.num_channels);
   const { tokens, grid } = patches(g, pixels, 'embeddings.patch_embeddings', {
     ...{ channels: c.num_channels, width, patch: [c.patch_size, c.patch_size] },
   });

@@ -2,16 +2,9 @@ import * as z from 'zod';
 import { type Family, defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { batchNorm, convolution2d } from '../layers/convolution.js';
-import { enlarged, neckPictures, twice } from '../layers/depth-neck.js';
+import { enlarged, neckImages, twice } from '../layers/depth-neck.js';
 import { linear } from '../layers/linear.js';
-import {
-  patches,
-  pictureInput,
-  pictureOf,
-  resizedTable,
-  tokensFrom,
-  withTokens,
-} from '../layers/patch-embed.js';
+import { patches, imageInput, imageOf, resizedTable, tokensFrom, withTokens } from '../layers/patch-embed.js';
 import { preNormLayer } from '../layers/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
@@ -42,14 +35,14 @@ function vitStates(g: GraphWriter, c: Config): LayerStates {
   const width = c.hidden_size;
   const { tokens, grid } = patches(
     g,
-    pictureInput(g, c.num_channels),
+    imageInput(g, c.num_channels),
     at('embeddings.patch_embeddings.projection'),
     { channels: c.num_channels, width, patch: c.patch_size },
   );
   const from = gridSize(c.image_size, c.patch_size);
-  const places = g.weight(at('embeddings.position_embeddings'), [1, from[0] * from[1] + 1, width]);
-  const others = resizedTable(g, tokensFrom(g, places, 1), { from, to: grid, width, mode: 'linear' });
-  const all = g.node('Concat', [tokensFrom(g, places, 0, 1), others], { axis: 1 });
+  const positions = g.weight(at('embeddings.position_embeddings'), [1, from[0] * from[1] + 1, width]);
+  const others = resizedTable(g, tokensFrom(g, positions, 1), { from, to: grid, width, mode: 'linear' });
+  const all = g.node('Concat', [tokensFrom(g, positions, 0, 1), others], { axis: 1 });
   const first = g.weight(at('embeddings.cls_token'), [1, 1, width]);
   let x = g.node('Add', [withTokens(g, tokens, [first]), all]);
   const wanted = new Set(c.backbone_out_indices ?? [2, 5, 8, 11]);
@@ -63,7 +56,7 @@ function vitStates(g: GraphWriter, c: Config): LayerStates {
   return { states, grid };
 }
 
-/** Patches, with what the token of the picture says to each. */
+/** Patches, with what the token of the image says to each. */
 function readout(g: GraphWriter, x: Value, layer: number, { c, width }: { c: Config; width: number }): Value {
   const [first, others] = [tokensFrom(g, x, 0, 1), tokensFrom(g, x, 1)];
   if (c.readout_type === 'ignore') return others;
@@ -75,26 +68,26 @@ function readout(g: GraphWriter, x: Value, layer: number, { c, width }: { c: Con
 }
 
 /** What the head reads: float32 [rows, fusion_hidden_size, lines, columns]. */
-function fusedPicture(g: GraphWriter, c: Config): Value {
+function fusedImage(g: GraphWriter, c: Config): Value {
   const { states, grid } = c.backbone_config ? dinov2Backbone(g, c.backbone_config) : vitStates(g, c);
   requireStates(c, states);
   const width = c.backbone_config?.hidden_size ?? c.hidden_size;
-  const pictures = states.map((x, i) => pictureOf(g, readout(g, x, i, { c, width }), grid));
+  const images = states.map((x, i) => imageOf(g, readout(g, x, i, { c, width }), grid));
   const norm = c.use_batch_norm_in_fusion_residual === true;
-  const fused = neckPictures(g, pictures, {
+  const fused = neckImages(g, images, {
     ...{ width, sizes: c.neck_hidden_sizes, factors: c.reassemble_factors, fused: c.fusion_hidden_size },
     ...{ norm, bias: c.use_bias_in_fusion_residual ?? !norm, toNext: false },
   });
   return headInput(c, fused);
 }
 
-/** Of the layers between the fused picture and depths. */
+/** Of the layers between the fused image and depths. */
 const [PROJECTED, INNER] = [256, 32];
 
 function writeDepth(g: GraphWriter, c: Config): void {
   const from = c.fusion_hidden_size;
   const half = Math.floor(from / 2);
-  const fused = fusedPicture(g, c);
+  const fused = fusedImage(g, c);
   const square = { from: PROJECTED, to: PROJECTED, kernel: 3 };
   const read = c.add_projection
     ? g.node('Relu', [convolution2d(g, fused, 'head.projection', square)])
@@ -113,7 +106,7 @@ function writeClasses(g: GraphWriter, c: Config): void {
   const width = c.fusion_hidden_size;
   const { labels } = vitSizes(c);
   const size = { from: width, to: width, kernel: 3, bias: false };
-  const first = convolution2d(g, fusedPicture(g, c), 'head.head.0', size);
+  const first = convolution2d(g, fusedImage(g, c), 'head.head.0', size);
   const even = g.node('Relu', [batchNorm(g, first, 'head.head.1', { width })]);
   const scores = convolution2d(g, even, 'head.head.4', { from: width, to: labels, kernel: 1 });
   const large = enlarged(g, scores, twice(g, scores), labels);

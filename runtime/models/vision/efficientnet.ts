@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { normedConvolution, type NormedSize } from '../layers/convolution.js';
-import { labelScores, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { labelScores, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
+import { imageInput } from '../layers/patch-embed.js';
 import { squeezeExcitation } from '../layers/squeeze-excitation.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../config-fields.js';
@@ -120,7 +120,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   const common = { act: c.hidden_act, epsilon: c.batch_norm_eps };
   let width = scaled(c, 32);
   let x = normedConvolution(
-    ...[g, pictureInput(g, c.num_channels)],
+    ...[g, imageInput(g, c.num_channels)],
     { convolution: at('embeddings.convolution'), norm: at('embeddings.batchnorm') },
     { from: c.num_channels, to: width, kernel: 3, stride: 2, padding: [0, 1], ...common },
   );
@@ -132,7 +132,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   return normedConvolution(g, x, names, { from: width, to: c.hidden_dim, kernel: 1, ...common });
 }
 
-function modelOf(c: Config): PictureModel {
+function modelOf(c: Config): ImageModel {
   const sizes = { width: c.hidden_dim, labels: labelCount(c) };
   const kind = c.pooling_type === 'mean' ? 'GlobalAveragePool' : 'GlobalMaxPool';
   const pool = (g: GraphWriter, x: Value) => g.node('Flatten', [g.node(kind, [x])]);
@@ -149,5 +149,5 @@ export const efficientnet = defineFamily({
   memory: { convolutional: true },
   config,
   prefixes: ['efficientnet.'],
-  heads: pictureHeads(modelOf),
+  heads: imageHeads(modelOf),
 });

@@ -23,7 +23,7 @@ type Config = z.output<typeof config>;
 const twice = (g: GraphWriter, x: Value): Value =>
   resize(g, x, g.node('Mul', [g.node('Shape', [x]), g.ints([1, 1, 2, 2])]), { mode: 'linear' });
 
-/** Two pictures of one size, each weighed for every place: float32 [rows, width, lines, columns]. */
+/** Two images of one size, each weighed for every place: float32 [rows, width, lines, columns]. */
 function fused(g: GraphWriter, [own, former]: readonly [Value, Value], at: string, width: number): Value {
   const half = Math.floor(width / 2);
   const step = (x: Value, name: string, from: number, to: number) => {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
 import { normedConvolution, type NormedSize } from '../layers/convolution.js';
-import { pictureHeads } from '../bases/vision/image-heads.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageHeads } from '../bases/vision/image-heads.js';
+import { imageInput } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labels, size } from '../config-fields.js';
 import { channels, stages } from '../bases/vision/vit-config.js';
@@ -141,10 +141,10 @@ export const hgnet = defineFamily({
   memory: { convolutional: true },
   config,
   prefixes: ['hgnetv2.'],
-  heads: pictureHeads((c: HgnetConfig) =>
+  heads: imageHeads((c: HgnetConfig) =>
     convolutionalModel(
       { ...c, hidden_sizes: c.stage_out_channels },
-      (g) => hgnetStages(g, pictureInput(g, c.num_channels), c, '').at(-1)!,
+      (g) => hgnetStages(g, imageInput(g, c.num_channels), c, '').at(-1)!,
       'fc',
     ),
   ),

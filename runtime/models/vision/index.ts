@@ -46,8 +46,8 @@ import { vit } from './vit.js';
 import { vivit } from './vivit.js';
 import { yolos } from './yolos.js';
 
-/** Families that read pictures. */
-export const PICTURES: readonly AnyFamily[] = [
+/** Families that read images. */
+export const IMAGES: readonly AnyFamily[] = [
   ...[vit, deit, dinov2, dinov2WithRegisters, dinov3, dinov3Convnext, beit],
   ...[clip, clipVision, clipText, siglip, siglipVision, siglip2, siglip2Vision],
   ...[mobilenetV1, mobilenetV2, mobilevit, efficientnet, regnet, hgnet],

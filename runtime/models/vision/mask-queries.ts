@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { linear } from '../layers/linear.js';
 import { perceptron } from '../layers/mlp.js';
-import { gridOf, pictureInput } from '../layers/patch-embed.js';
+import { gridOf, imageInput } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, labels, size } from '../config-fields.js';
 import { type Backbone, backboneFeatures, type Features } from './backbone/index.js';
@@ -18,25 +18,25 @@ export const maskFields = {
 /** Stages that are read of a backbone that the configuration says nothing of. */
 export const ALL_STAGES = ['stage1', 'stage2', 'stage3', 'stage4'];
 
-/** Declares the picture; what the backbone makes of it, the fine stages first. */
-export const pictureFeatures = (g: GraphWriter, c: Backbone): Features[] =>
-  backboneFeatures(g, pictureInput(g, c.num_channels), c, 'model.pixel_level_module.encoder.');
+/** Declares the image; what the backbone makes of it, the fine stages first. */
+export const imageFeatures = (g: GraphWriter, c: Backbone): Features[] =>
+  backboneFeatures(g, imageInput(g, c.num_channels), c, 'model.pixel_level_module.encoder.');
 
 /**
- * How likely each place belongs to a query: float32 [rows, queries, lines, columns].
- * @param states [rows, queries, width] @param places [rows, mask features, lines, columns] @param name of what turns states into masks
+ * How likely each position belongs to a query: float32 [rows, queries, lines, columns].
+ * @param states [rows, queries, width] @param positions [rows, mask features, lines, columns] @param name of what turns states into masks
  */
 export function queryMasks(
   g: GraphWriter,
-  { states, places }: { states: Value; places: Value },
+  { states, positions }: { states: Value; positions: Value },
   name: string,
   { width, features }: { width: number; features: number },
 ): Value {
   const size = { from: width, inner: width, to: features, layers: 3, nameOf: (i: number) => `.${i}.0` };
   const vectors = perceptron(g, states, name, size);
-  const flat = g.node('Reshape', [places, g.ints([0, 0, -1])]);
+  const flat = g.node('Reshape', [positions, g.ints([0, 0, -1])]);
   const masks = g.node('MatMul', [vectors, flat]);
-  return g.node('Reshape', [masks, g.node('Concat', [g.ints([0, 0]), gridOf(g, places)], { axis: 0 })]);
+  return g.node('Reshape', [masks, g.node('Concat', [g.ints([0, 0]), gridOf(g, positions)], { axis: 0 })]);
 }
 
 /** Declares what segmenters read: classes of queries, the last one for "nothing", and their masks. */

@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { type Family, defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
 import { groupedConvolution } from '../layers/group-norm.js';
-import { gridPlaces, nearestCells } from '../layers/position-grid.js';
+import { gridPositions, nearestCells } from '../layers/position-grid.js';
 import { gridOf, tokensOf } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
 import { backbone, type Features } from './backbone/index.js';
 import { decodedQueries, detrConfig } from './detr.js';
-import { ALL_STAGES, maskFields, maskOutputs, pictureFeatures, queryMasks } from './mask-queries.js';
+import { ALL_STAGES, maskFields, maskOutputs, imageFeatures, queryMasks } from './mask-queries.js';
 
 const decoder = detrConfig
   .pick({ d_model: true, num_queries: true, decoder_layers: true, decoder_attention_heads: true })
@@ -37,7 +37,7 @@ type Config = z.output<typeof config>;
 
 const EPSILON = 1e-5;
 
-/** From coarse to fine, each picture with what is known of the coarser ones: float32 [rows, mask features, lines, columns]. */
+/** From coarse to fine, each image with what is known of the coarser ones: float32 [rows, mask features, lines, columns]. */
 function pixelFeatures(g: GraphWriter, given: readonly Features[], c: Config): Value {
   const width = c.fpn_feature_size;
   const at = (name: string) => `model.pixel_level_module.decoder.${name}`;
@@ -63,19 +63,19 @@ function pixelFeatures(g: GraphWriter, given: readonly Features[], c: Config): V
 
 function writeSegmenter(g: GraphWriter, c: Config): void {
   const { d_model: width, num_queries: queries, activation_function: act } = c.decoder_config;
-  const found = pictureFeatures(g, c.backbone_config);
+  const found = imageFeatures(g, c.backbone_config);
   const { features, width: from } = found.at(-1)!;
   const name = (part: string) => `model.transformer_module.${part}`;
   const coarse =
     from === width
       ? features
       : convolution2d(g, features, name('input_projection'), { from, to: width, kernel: 1 });
-  const source = { x: tokensOf(g, coarse), places: gridPlaces(g, gridOf(g, coarse), width) };
+  const source = { x: tokensOf(g, coarse), positions: gridPositions(g, gridOf(g, coarse), width) };
   const encoded = { source, common: { width, act, epsilon: EPSILON, normsBefore: false } };
   const names = { decoder: name('decoder'), queries: name('queries_embedder.weight') };
   const states = decodedQueries(g, encoded, c.decoder_config, names);
   const sizes = { width, features: c.mask_feature_size };
-  const masks = queryMasks(g, { states, places: pixelFeatures(g, found, c) }, 'mask_embedder', sizes);
+  const masks = queryMasks(g, { states, positions: pixelFeatures(g, found, c) }, 'mask_embedder', sizes);
   maskOutputs(g, { states, masks }, { ...c, queries, width });
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
-import { pictureHeads } from '../bases/vision/image-heads.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageHeads } from '../bases/vision/image-heads.js';
+import { imageInput } from '../layers/patch-embed.js';
 import {
   mobilenetConfig,
   type MobilenetConfig,
@@ -12,7 +12,7 @@ import {
 
 const STRIDES = [1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1];
 
-/** Channels of the first step, and behind each pair of the others, which double them where they narrow the picture. */
+/** Channels of the first step, and behind each pair of the others, which double them where they narrow the image. */
 function widthsOf(c: MobilenetConfig): number[] {
   let depth = 32;
   const width = () => Math.max(Math.trunc(depth * c.depth_multiplier), c.min_depth);
@@ -31,11 +31,11 @@ export const mobilenetV1 = defineFamily({
   memory: { convolutional: true },
   config: z.object(mobilenetConfig),
   prefixes: ['mobilenet_v1.'],
-  heads: pictureHeads((c: MobilenetConfig) => {
+  heads: imageHeads((c: MobilenetConfig) => {
     const widths = widthsOf(c);
     return mobilenetModel(c, widths.at(-1)!, (g) => {
       const at = (name: string) => `mobilenet_v1.${name}`;
-      let map: StepMap = { x: pictureInput(g, c.num_channels), width: c.num_channels };
+      let map: StepMap = { x: imageInput(g, c.num_channels), width: c.num_channels };
       map = stepped(g, map, c, { name: at('conv_stem'), to: widths[0]!, kernel: 3, stride: 2 });
       STRIDES.forEach((stride, i) => {
         const name = (part: number) => at(`layer.${2 * i + part}`);

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { roundHalfEven } from '../../core/round-half-even.js';
 import { defineFamily } from '../family.js';
-import { pictureHeads } from '../bases/vision/image-heads.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageHeads } from '../bases/vision/image-heads.js';
+import { imageInput } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
 import {
@@ -52,7 +52,7 @@ function statesOf(g: GraphWriter, c: Config, last: number): Value {
   const stem = (name: string) => at(`conv_stem.${name}`);
   const [first, ...others] = CHANNELS.map((width) => scaled(c, width)) as [number, ...number[]];
   const to = scaled(c, 32);
-  const input = { x: pictureInput(g, c.num_channels), width: c.num_channels };
+  const input = { x: imageInput(g, c.num_channels), width: c.num_channels };
   let map = stepped(g, input, c, { name: stem('first_conv'), to, kernel: 3, stride: 2 });
   if (!c.first_layer_is_expansion) map = stepped(g, map, c, { name: stem('expand_1x1'), to, kernel: 1 });
   map = stepped(g, map, c, { name: stem('conv_3x3'), to, kernel: 3, apart: true });
@@ -70,7 +70,7 @@ export const mobilenetV2 = defineFamily({
   memory: { convolutional: true },
   config: config,
   prefixes: ['mobilenet_v2.'],
-  heads: pictureHeads((c: Config) => {
+  heads: imageHeads((c: Config) => {
     const last = c.finegrained_output && c.depth_multiplier < 1 ? 1280 : scaled(c, 1280);
     return mobilenetModel(c, last, (g) => statesOf(g, c, last));
   }),

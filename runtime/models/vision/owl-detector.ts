@@ -5,7 +5,7 @@ import { layerNorm } from '../layers/norm.js';
 import { type Edges, tokensFrom } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon, size } from '../config-fields.js';
-import { pictureTower, textTower, towerLayers, towerSizes } from '../bases/vision/clip-towers.js';
+import { imageTower, textTower, towerLayers, towerSizes } from '../bases/vision/clip-towers.js';
 import { embeddedByClip, OLD_END, textStates } from './clip.js';
 import { gridSize } from '../bases/vision/vit-config.js';
 
@@ -20,23 +20,23 @@ const textConfig = z.object({
   max_position_embeddings: size.default(16),
 });
 
-const pictureConfig = (patch: number) =>
+const imageConfig = (patch: number) =>
   z.object({
-    ...{ ...pictureTower, ...common },
+    ...{ ...imageTower, ...common },
     hidden_size: size.default(768),
     intermediate_size: size.default(3072),
     num_attention_heads: size.default(12),
-    image_size: pictureTower.image_size.default(768),
-    patch_size: pictureTower.patch_size.default(patch),
+    image_size: imageTower.image_size.default(768),
+    patch_size: imageTower.patch_size.default(patch),
   });
 
 export const configOf = (patch: number) =>
   z
     .object({
       text_config: textConfig.nullish().transform((given) => given ?? textConfig.parse({})),
-      vision_config: pictureConfig(patch)
+      vision_config: imageConfig(patch)
         .nullish()
-        .transform((given) => given ?? pictureConfig(patch).parse({})),
+        .transform((given) => given ?? imageConfig(patch).parse({})),
       projection_dim: size.default(512),
     })
     .refine((c) => c.projection_dim === c.text_config.hidden_size, {
@@ -51,7 +51,7 @@ const [LEAST_LENGTH, LEAST_SHARE] = [1e-6, 1e-4];
 /** Least float32: of labels that are padding. */
 const LEAST = -3.4028234663852886e38;
 
-/** Vectors of patches, float32 [rows, patches, width], each seen in the light of the whole picture. */
+/** Vectors of patches, float32 [rows, patches, width], each seen in the light of the whole image. */
 function patchStates(g: GraphWriter, { vision_config: c }: Config): Value {
   const states = towerLayers(g, embeddedByClip(g, c, 'pre_layernorm'), c, { base: 'vision_model' });
   const normed = layerNorm(g, states, 'vision_model.post_layernorm', towerSizes(c));
@@ -83,7 +83,7 @@ function labelScores(g: GraphWriter, patches: Value, { text_config, vision_confi
   return g.node('Where', [g.node('Reshape', [isLabel, shape]), scores, g.scalar(LEAST)]);
 }
 
-/** What a share of the picture is before the sigmoid, in float32 as Python computes it. */
+/** What a share of the image is before the sigmoid, in float32 as Python computes it. */
 function logit(share: number): number {
   const { fround, log, log1p } = Math;
   const least = fround(LEAST_SHARE);

@@ -3,9 +3,9 @@ import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { convolution } from '../layers/convolution.js';
 import { groupNorm } from '../layers/group-norm.js';
-import { labelScores, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { labelScores, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
+import { imageInput } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, labels, size } from '../config-fields.js';
 import { channels, edges, stages } from '../bases/vision/vit-config.js';
@@ -59,7 +59,7 @@ type Config = z.output<typeof config>;
 
 const BASE = 'poolformer.encoder.';
 
-/** Over all channels and places together. */
+/** Over all channels and positions together. */
 const norm = (g: GraphWriter, x: Value, name: string, width: number): Value =>
   groupNorm(g, x, name, { width, groups: 1, epsilon: 1e-5 });
 
@@ -87,7 +87,7 @@ function layer(g: GraphWriter, x: Value, c: Config, { name, width }: { name: str
 }
 
 function statesOf(g: GraphWriter, c: Config): Value {
-  let x = pictureInput(g, c.num_channels);
+  let x = imageInput(g, c.num_channels);
   c.hidden_sizes.forEach((width, stage) => {
     const padding = c.padding[stage]!;
     x = convolution(g, x, `${BASE}patch_embeddings.${stage}.projection`, {
@@ -100,7 +100,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   return x;
 }
 
-function modelOf(c: Config): PictureModel {
+function modelOf(c: Config): ImageModel {
   const own = { width: c.hidden_sizes.at(-1)!, labels: labelCount(c) };
   return {
     ...{ ...own, shape: ['rows', own.width, 'lines', 'columns'], states: (g) => statesOf(g, c) },
@@ -118,6 +118,6 @@ export const poolformer = defineFamily({
     readers: { processor: 'PoolFormer' },
     config,
     prefixes: ['poolformer.'],
-    heads: pictureHeads(modelOf),
+    heads: imageHeads(modelOf),
   },
 });

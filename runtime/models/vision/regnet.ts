@@ -3,8 +3,8 @@ import { roundHalfEven } from '../../core/round-half-even.js';
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { normedConvolution, type NormedSize } from '../layers/convolution.js';
-import { pictureHeads } from '../bases/vision/image-heads.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { imageHeads } from '../bases/vision/image-heads.js';
+import { imageInput } from '../layers/patch-embed.js';
 import { squeezeExcitation } from '../layers/squeeze-excitation.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labels, size } from '../config-fields.js';
@@ -62,7 +62,7 @@ function layer(g: GraphWriter, x: Value, c: Config, { at, from, to, stride }: La
 function statesOf(g: GraphWriter, c: Config): Value {
   const stem = 'regnet.embedder.embedder';
   let x = normedConvolution(
-    ...[g, pictureInput(g, c.num_channels)],
+    ...[g, imageInput(g, c.num_channels)],
     { convolution: `${stem}.convolution`, norm: `${stem}.normalization` },
     { from: c.num_channels, to: c.embedding_size, kernel: 3, stride: 2, act: c.hidden_act },
   );
@@ -84,5 +84,5 @@ export const regnet = defineFamily({
   memory: { convolutional: true },
   config,
   prefixes: ['regnet.'],
-  heads: pictureHeads((c: Config) => convolutionalModel(c, (g) => statesOf(g, c))),
+  heads: imageHeads((c: Config) => convolutionalModel(c, (g) => statesOf(g, c))),
 });

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { defineFamily } from '../family.js';
-import { labelScores, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
-import { pictureInput } from '../layers/patch-embed.js';
+import { labelScores, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
+import { imageInput } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, labels, size } from '../config-fields.js';
 import { channels, stages } from '../bases/vision/vit-config.js';
@@ -38,9 +38,9 @@ type Sizes = Pick<ResnetConfig, 'hidden_sizes' | 'id2label' | 'num_labels'>;
 /** A network whose last stage is pooled and labelled as ResNet's. @param head name of the layer that labels */
 export function convolutionalModel(
   c: Sizes,
-  states: PictureModel['states'],
+  states: ImageModel['states'],
   head = 'classifier.1',
-): PictureModel {
+): ImageModel {
   const width = c.hidden_sizes.at(-1)!;
   const pool = (g: GraphWriter, x: Value) => g.node('GlobalAveragePool', [x]);
   return {
@@ -61,9 +61,9 @@ export const resnet = defineFamily({
   memory: { convolutional: true },
   config: resnetConfig,
   prefixes: ['resnet.'],
-  heads: pictureHeads((c: ResnetConfig) =>
+  heads: imageHeads((c: ResnetConfig) =>
     convolutionalModel(c, (g) =>
-      residualStages(g, pictureInput(g, c.num_channels), c, resnetNames('resnet.')).at(-1)!,
+      residualStages(g, imageInput(g, c.num_channels), c, resnetNames('resnet.')).at(-1)!,
     ),
   ),
 });

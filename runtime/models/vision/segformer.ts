@@ -6,7 +6,7 @@ import { batchNorm, convolution2d, convolve } from '../layers/convolution.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { labelScores, meanToken } from '../bases/vision/image-heads.js';
-import { gridOf, pictureInput, pictureOf, resize, tokensOf } from '../layers/patch-embed.js';
+import { gridOf, imageInput, imageOf, resize, tokensOf } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, labels, size } from '../config-fields.js';
 import { channels, stages } from '../bases/vision/vit-config.js';
@@ -82,14 +82,14 @@ function reduced(
   { at, grid, width, ratio }: Pick<LayerOf, 'at' | 'grid' | 'width' | 'ratio'>,
 ): Value {
   const size = { from: width, to: width, kernel: ratio, stride: ratio, padding: 0 };
-  const found = tokensOf(g, convolution2d(g, pictureOf(g, x, grid), at('attention.self.sr'), size));
+  const found = tokensOf(g, convolution2d(g, imageOf(g, x, grid), at('attention.self.sr'), size));
   return layerNorm(g, found, at('attention.self.layer_norm'), { width, epsilon: EPSILON });
 }
 
 /** A feed-forward that sees the neighbours of a token. */
 function mixed(g: GraphWriter, x: Value, { at, grid, width, inner, act }: LayerOf): Value {
   const wide = linear(g, x, at('mlp.dense1'), { from: width, to: inner });
-  const near = convolution2d(g, pictureOf(g, wide, grid), at('mlp.dwconv.dwconv'), {
+  const near = convolution2d(g, imageOf(g, wide, grid), at('mlp.dwconv.dwconv'), {
     ...{ from: inner, to: inner, kernel: 3, groups: inner },
   });
   return linear(g, activation(g, tokensOf(g, near), act), at('mlp.dense2'), { from: inner, to: width });
@@ -97,7 +97,7 @@ function mixed(g: GraphWriter, x: Value, { at, grid, width, inner, act }: LayerO
 
 /** What each stage gives: float32 [rows, width, lines, columns]. */
 export function segformerStages(g: GraphWriter, c: Encoder, base = 'segformer.'): Value[] {
-  const found = [pictureInput(g, c.num_channels)];
+  const found = [imageInput(g, c.num_channels)];
   for (let stage = 0; stage < c.num_encoder_blocks; stage++) {
     const width = c.hidden_sizes[stage]!;
     const at = (name: string) => `${base}encoder.${name}`;
@@ -114,7 +114,7 @@ export function segformerStages(g: GraphWriter, c: Encoder, base = 'segformer.')
         ...{ heads: c.num_attention_heads[stage]!, ratio: c.sr_ratios[stage]! },
         inner: Math.trunc(width * c.mlp_ratios[stage]!),
       });
-    found.push(pictureOf(g, layerNorm(g, x, at(`layer_norm.${stage}`), norm), grid));
+    found.push(imageOf(g, layerNorm(g, x, at(`layer_norm.${stage}`), norm), grid));
   }
   return found.slice(1);
 }
@@ -129,7 +129,7 @@ function decode(g: GraphWriter, found: readonly Value[], c: Config): Value {
   const share = (x: Value, stage: number) => {
     const size = { from: c.hidden_sizes[stage]!, to: width };
     const tokens = linear(g, tokensOf(g, x), at(`linear_c.${stage}.proj`), size);
-    return convolve(g, [pictureOf(g, tokens, gridOf(g, x)), shares[stage]!], { kernel: [1, 1] });
+    return convolve(g, [imageOf(g, tokens, gridOf(g, x)), shares[stage]!], { kernel: [1, 1] });
   };
   // A stage is enlarged to the shape of the sum before it, so that it waits for that sum: two are held, in any order of nodes.
   const fused = found.slice(1).reduce(

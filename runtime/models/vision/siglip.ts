@@ -13,8 +13,8 @@ import { epsilon, labelCount, labels, size } from '../config-fields.js';
 import {
   embeddedPatches,
   embeddedTexts,
-  picturePlaces,
-  pictureTower,
+  imagePositions,
+  imageTower,
   scalarWeight,
   similarities,
   textTower,
@@ -40,17 +40,17 @@ export const siglipTexts = z.object({
 });
 type TextConfig = z.output<typeof siglipTexts>;
 
-export const siglipPictures = z.object({
-  ...{ ...pictureTower, ...siglipTower },
-  image_size: pictureTower.image_size.default(224),
-  patch_size: pictureTower.patch_size.default(16),
+export const siglipImages = z.object({
+  ...{ ...imageTower, ...siglipTower },
+  image_size: imageTower.image_size.default(224),
+  patch_size: imageTower.patch_size.default(16),
   vision_use_head: z.boolean().default(true),
 });
-type PictureConfig = z.output<typeof siglipPictures>;
+type ImageConfig = z.output<typeof siglipImages>;
 
 const config = z
-  .object({ ...labels, text_config: siglipTexts.prefault({}), vision_config: siglipPictures.prefault({}) })
-  .transform((c) => ({ labels: labelCount(c), text: c.text_config, picture: c.vision_config }));
+  .object({ ...labels, text_config: siglipTexts.prefault({}), vision_config: siglipImages.prefault({}) })
+  .transform((c) => ({ labels: labelCount(c), text: c.text_config, image: c.vision_config }));
 type Config = z.output<typeof config>;
 
 /** Vectors of texts, whose last token counts, be it padding; the mask says whether tokens see that. */
@@ -67,11 +67,11 @@ export function siglipTextVectors(g: GraphWriter, c: TextConfig): Value {
   });
 }
 
-/** What the layers of the tower over pictures read first. */
-export const embeddedBySiglip = (g: GraphWriter, c: PictureConfig): Value =>
-  g.node('Add', [embeddedPatches(g, c, { bias: true }), picturePlaces(g, c, 0)]);
+/** What the layers of the tower over images read first. */
+export const embeddedBySiglip = (g: GraphWriter, c: ImageConfig): Value =>
+  g.node('Add', [embeddedPatches(g, c, { bias: true }), imagePositions(g, c, 0)]);
 
-function pictureStates(g: GraphWriter, c: PictureConfig): Value {
+function imageStates(g: GraphWriter, c: ImageConfig): Value {
   const x = towerLayers(g, embeddedBySiglip(g, c), c, { base: 'vision_model' });
   return layerNorm(g, x, 'vision_model.post_layernorm', towerSizes(c));
 }
@@ -94,14 +94,14 @@ export function probed(g: GraphWriter, states: Value, c: Tower, padding?: Value)
 }
 
 function writeMatcher(g: GraphWriter, c: Config): void {
-  const pictures = probed(g, pictureStates(g, c.picture), c.picture);
-  const vectors = { pictures, texts: siglipTextVectors(g, c.text) };
-  similarities(g, vectors, { width: c.picture.hidden_size, bias: scalarWeight(g, 'logit_bias') });
+  const images = probed(g, imageStates(g, c.image), c.image);
+  const vectors = { images, texts: siglipTextVectors(g, c.text) };
+  similarities(g, vectors, { width: c.image.hidden_size, bias: scalarWeight(g, 'logit_bias') });
 }
 
 function writeClassifier(g: GraphWriter, c: Config): void {
-  const sizes = { width: c.picture.hidden_size, labels: c.labels };
-  const logits = labelScores(g, meanToken(g, pictureStates(g, c.picture)), sizes);
+  const sizes = { width: c.image.hidden_size, labels: c.labels };
+  const logits = labelScores(g, meanToken(g, imageStates(g, c.image)), sizes);
   g.output('logits', logits, 'float32', ['rows', c.labels]);
 }
 
@@ -118,10 +118,10 @@ export const siglip = defineFamily({
   },
 });
 
-const pictureHeads: Family<PictureConfig>['heads'] = {
+const imageHeads: Family<ImageConfig>['heads'] = {
   'image-features': {
     model: (g, c) => {
-      const states = pictureStates(g, c);
+      const states = imageStates(g, c);
       g.output('last_hidden_state', states, 'float32', ['rows', 'tokens', c.hidden_size]);
       if (c.vision_use_head)
         g.output('pooler_output', probed(g, states, c), 'float32', ['rows', c.hidden_size]);
@@ -131,8 +131,8 @@ const pictureHeads: Family<PictureConfig>['heads'] = {
 
 export const siglipVision = defineFamily({
   modelTypes: ['siglip_vision_model'],
-  config: siglipPictures,
+  config: siglipImages,
   prefixes: [],
   parts: LONE_VISION_TOWER,
-  heads: pictureHeads,
+  heads: imageHeads,
 });

@@ -3,7 +3,7 @@ import { meanOfTokens } from '../bases/encoder/encoder-heads.js';
 import {
   similarities,
   scalarWeight,
-  pictureTower,
+  imageTower,
   towerLayers,
   towerSizes,
   LONE_VISION_TOWER,
@@ -20,24 +20,24 @@ import { probed, siglipTexts, siglipTextVectors, siglipTower } from './siglip.js
 /** Of a whole table of positions. */
 const MOST_PATCHES = 2 ** 16;
 
-const { image_size: _, ...tower } = pictureTower;
+const { image_size: _, ...tower } = imageTower;
 
-export const siglip2Pictures = z.object({
+export const siglip2Images = z.object({
   ...{ ...tower, ...siglipTower },
   patch_size: tower.patch_size.default(16),
   num_patches: z.int().min(1).max(MOST_PATCHES).default(256),
   vision_use_head: z.boolean().default(true),
 });
-export type Siglip2Pictures = z.output<typeof siglip2Pictures>;
+export type Siglip2Images = z.output<typeof siglip2Images>;
 
 const config = z.object({
   ...labels,
   text_config: siglipTexts.prefault({}),
-  vision_config: siglip2Pictures.prefault({}),
+  vision_config: siglip2Images.prefault({}),
 });
 type Config = z.output<typeof config>;
 
-/** What stands for pictures, each as rows of patches. */
+/** What stands for images, each as rows of patches. */
 export interface NaflexPatches {
   /** float32 [rows, patches, numbers of a patch] */
   pixels: Value;
@@ -48,7 +48,7 @@ export interface NaflexPatches {
   columns: Value;
 }
 
-/** Pictures that are filled up to the same number of patches. */
+/** Images that are filled up to the same number of patches. */
 interface PaddedPatches extends NaflexPatches {
   /** int32 [rows, patches]: 0 for what fills up. */
   padding: Value;
@@ -56,19 +56,19 @@ interface PaddedPatches extends NaflexPatches {
 
 const ROWS = ['rows', 'patches'];
 
-/** Pictures that nothing is filled up in: those of one run have the same number of patches. */
-export function naflexInputs(g: GraphWriter, c: Siglip2Pictures): NaflexPatches {
+/** Images that nothing is filled up in: those of one run have the same number of patches. */
+export function naflexInputs(g: GraphWriter, c: Siglip2Images): NaflexPatches {
   return withShapes(g, g.input('pixel_values', 'float32', [...ROWS, patchNumbers(c)]));
 }
 
-function paddedInputs(g: GraphWriter, c: Siglip2Pictures): PaddedPatches {
+function paddedInputs(g: GraphWriter, c: Siglip2Images): PaddedPatches {
   const pixels = g.input('pixel_values', 'float32', [...ROWS, patchNumbers(c)]);
   const mask = g.input('pixel_attention_mask', 'int64', ROWS);
   const patches = withShapes(g, pixels);
   return { ...patches, padding: g.node('Cast', [mask], { to: ELEMENTS.int32 }) };
 }
 
-const patchNumbers = (c: Siglip2Pictures): number => c.num_channels * c.patch_size ** 2;
+const patchNumbers = (c: Siglip2Images): number => c.num_channels * c.patch_size ** 2;
 
 function withShapes(g: GraphWriter, pixels: Value): NaflexPatches {
   const shapes = g.input('spatial_shapes', 'int64', ['rows', 2]);
@@ -82,7 +82,7 @@ function withShapes(g: GraphWriter, pixels: Value): NaflexPatches {
 /**
  * How much of each line (or column) of the table a patch takes, as torch's bilinear interpolation with antialias has it:
  * float32 [rows, patches, edge].
- * @param index of the patch's line in its picture, float32 [rows, patches] @param count of the picture's lines, float32 [rows, 1]
+ * @param index of the patch's line in its image, float32 [rows, patches] @param count of the image's lines, float32 [rows, 1]
  */
 function shares(g: GraphWriter, index: Value, count: Value, edge: number): Value {
   const scale = g.node('Div', [g.scalar(edge), count]);
@@ -95,8 +95,8 @@ function shares(g: GraphWriter, index: Value, count: Value, edge: number): Value
   return g.node('Div', [weights, g.node('ReduceSum', [weights, g.ints([2])], { keepdims: 1 })]);
 }
 
-/** The table of positions as each picture's own grid has it; what fills up takes the first one. float32 [rows, patches, width] */
-function positions(g: GraphWriter, { pixels, lines, columns }: NaflexPatches, c: Siglip2Pictures): Value {
+/** The table of positions as each image's own grid has it; what fills up takes the first one. float32 [rows, patches, width] */
+function positions(g: GraphWriter, { pixels, lines, columns }: NaflexPatches, c: Siglip2Images): Value {
   const width = c.hidden_size;
   const edge = Math.floor(Math.sqrt(c.num_patches));
   const count = g.node('Squeeze', [g.node('Shape', [pixels], { start: 1, end: 2 })]);
@@ -120,7 +120,7 @@ function positions(g: GraphWriter, { pixels, lines, columns }: NaflexPatches, c:
 export function naflexStates(
   g: GraphWriter,
   patches: NaflexPatches & Partial<PaddedPatches>,
-  c: Siglip2Pictures,
+  c: Siglip2Images,
 ): Value {
   const tokens = linear(g, patches.pixels, 'vision_model.embeddings.patch_embedding', {
     ...{ from: patchNumbers(c), to: c.hidden_size },
@@ -136,7 +136,7 @@ export function naflexStates(
 function writeMatcher(g: GraphWriter, { text_config: text, vision_config: c }: Config): void {
   const patches = paddedInputs(g, c);
   const found = probed(g, naflexStates(g, patches, c), c, patches.padding);
-  const vectors = { pictures: found, texts: siglipTextVectors(g, text) };
+  const vectors = { images: found, texts: siglipTextVectors(g, text) };
   similarities(g, vectors, { width: c.hidden_size, bias: scalarWeight(g, 'logit_bias') });
 }
 
@@ -149,7 +149,7 @@ function writeClassifier(g: GraphWriter, { vision_config: c, ...given }: Config)
   g.output('logits', logits, 'float32', ['rows', count]);
 }
 
-/** SigLIP 2 that takes pictures of any proportions (NaFlex). modeling_siglip2.py */
+/** SigLIP 2 that takes images of any proportions (NaFlex). modeling_siglip2.py */
 export const siglip2 = defineFamily({
   modelTypes: ['siglip2'],
   readers: { processor: 'Siglip2', matching: 'sigmoid' },
@@ -162,7 +162,7 @@ export const siglip2 = defineFamily({
   },
 });
 
-const visionHeads: Family<Siglip2Pictures>['heads'] = {
+const visionHeads: Family<Siglip2Images>['heads'] = {
   'image-features': {
     model: (g, c) => {
       const patches = paddedInputs(g, c);
@@ -176,7 +176,7 @@ const visionHeads: Family<Siglip2Pictures>['heads'] = {
 
 export const siglip2Vision = defineFamily({
   modelTypes: ['siglip2_vision_model'],
-  config: siglip2Pictures,
+  config: siglip2Images,
   prefixes: [],
   parts: LONE_VISION_TOWER,
   heads: visionHeads,

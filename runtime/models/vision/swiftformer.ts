@@ -3,9 +3,9 @@ import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { batchNorm, convolution2d, type SquareSize } from '../layers/convolution.js';
 import { linear } from '../layers/linear.js';
-import { labelScores, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
-import { gridOf, pictureInput, pictureOf, tokensOf } from '../layers/patch-embed.js';
+import { labelScores, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
+import { gridOf, imageInput, imageOf, tokensOf } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../config-fields.js';
 import { channels, stages } from '../bases/vision/vit-config.js';
@@ -47,7 +47,7 @@ const norm = (g: GraphWriter, x: Value, name: string, { c, width }: Omit<Part, '
 const added = (g: GraphWriter, x: Value, found: Value, scale: { name: string; width: number }): Value =>
   g.node('Add', [x, g.node('Mul', [g.weight(scale.name, [scale.width, 1, 1]), found])]);
 
-/** Each channel over its neighbourhood, then all channels of each place. */
+/** Each channel over its neighbourhood, then all channels of each position. */
 function near(g: GraphWriter, x: Value, part: Part, inner: number): Value {
   const { at, width } = part;
   const dense = (value: Value, name: string, sizes: Pick<SquareSize, 'from' | 'to'>) =>
@@ -73,7 +73,7 @@ function asked(g: GraphWriter, x: Value, { at, width }: Part): Value {
   const [query, key] = ['to_query', 'to_key'].map((name) => unit(dense(tokens, name))) as [Value, Value];
   const sum = g.node('ReduceSum', [query, g.ints([1])], { keepdims: 1 });
   const found = g.node('Add', [dense(g.node('Mul', [sum, key]), 'proj'), query]);
-  return pictureOf(g, dense(found, 'final'), gridOf(g, x));
+  return imageOf(g, dense(found, 'final'), gridOf(g, x));
 }
 
 function encoderBlock(g: GraphWriter, x: Value, part: Part): Value {
@@ -91,12 +91,12 @@ function encoderBlock(g: GraphWriter, x: Value, part: Part): Value {
   return beside(middle, convolution2d(g, active, at('linear.fc2'), { from: inner, to: width, kernel: 1 }), 2);
 }
 
-/** The last block of each stage looks at the whole picture. */
+/** The last block of each stage looks at the whole image. */
 function statesOf(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `${BASE}${name}`;
   const first = c.embed_dims[0]!;
   const half = Math.floor(first / 2);
-  let x = pictureInput(g, c.num_channels);
+  let x = imageInput(g, c.num_channels);
   for (const [i, from, to] of [
     [0, c.num_channels, half],
     [3, half, first],
@@ -123,7 +123,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   return x;
 }
 
-function modelOf(c: Config): PictureModel {
+function modelOf(c: Config): ImageModel {
   const own = { width: c.embed_dims.at(-1)!, labels: labelCount(c) };
   return {
     ...{ ...own, shape: ['rows', own.width, 'lines', 'columns'], states: (g) => statesOf(g, c) },
@@ -138,5 +138,5 @@ function modelOf(c: Config): PictureModel {
 
 /** modeling_swiftformer.py */
 export const swiftformer = defineFamily({
-  ...{ modelTypes: ['swiftformer'], config, prefixes: [BASE], heads: pictureHeads(modelOf) },
+  ...{ modelTypes: ['swiftformer'], config, prefixes: [BASE], heads: imageHeads(modelOf) },
 });

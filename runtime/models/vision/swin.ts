@@ -5,11 +5,11 @@ import { attention } from '../layers/attention.js';
 import { gridDistances } from '../layers/relative-position-index.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { labelScores, meanToken, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
-import { patches, pictureInput } from '../layers/patch-embed.js';
+import { labelScores, meanToken, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
+import { patches, imageInput } from '../layers/patch-embed.js';
 import { bucketBias } from '../layers/t5-relative-bias.js';
-import { paddedPicture } from '../layers/window-partition.js';
+import { paddedImage } from '../layers/window-partition.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../config-fields.js';
 import { channels, edges, stages } from '../bases/vision/vit-config.js';
@@ -133,7 +133,7 @@ export function swinStages(
   c: SwinConfig,
   { base, alwaysShifts }: SwinPlace,
 ): SwinStage[] {
-  const padded = paddedPicture(g, pixels, c.patch_size);
+  const padded = paddedImage(g, pixels, c.patch_size);
   const found = patches(g, padded, `${base}embeddings.patch_embeddings.projection`, {
     ...{ channels: c.num_channels, width: c.embed_dim, patch: c.patch_size },
   });
@@ -159,7 +159,7 @@ export function swinStages(
 
 /** All layers, without the norm behind them: float32 [rows, tokens, width of the last stage]. */
 const layersOf = (g: GraphWriter, c: SwinConfig): Value =>
-  swinStages(g, pictureInput(g, c.num_channels), c, { base: 'swin.', alwaysShifts: false }).at(-1)!.tokens;
+  swinStages(g, imageInput(g, c.num_channels), c, { base: 'swin.', alwaysShifts: false }).at(-1)!.tokens;
 
 const widthOf = (c: SwinConfig): number => c.embed_dim * 2 ** (c.depths.length - 1);
 
@@ -168,7 +168,7 @@ function statesOf(g: GraphWriter, c: SwinConfig): Value {
   return layerNorm(g, layersOf(g, c), 'swin.layernorm', norm);
 }
 
-function modelOf(c: SwinConfig): PictureModel {
+function modelOf(c: SwinConfig): ImageModel {
   const sizes = { width: widthOf(c), labels: labelCount(c) };
   return {
     ...{ ...sizes, states: (g) => statesOf(g, c), pool: meanToken },
@@ -181,8 +181,8 @@ export const swin = defineFamily({
   modelTypes: ['swin'],
   config,
   prefixes: ['swin.'],
-  heads: pictureHeads(modelOf),
-  picture: modelOf,
+  heads: imageHeads(modelOf),
+  image: modelOf,
 });
 
 /** Donut's, which has no norm behind its layers and is a part of other models only. modeling_donut_swin.py */
@@ -191,5 +191,5 @@ export const donutSwin = defineFamily({
   config,
   prefixes: ['swin.'],
   heads: {},
-  picture: (c: SwinConfig) => ({ ...modelOf(c), states: (g) => layersOf(g, c) }),
+  image: (c: SwinConfig) => ({ ...modelOf(c), states: (g) => layersOf(g, c) }),
 });

@@ -6,11 +6,11 @@ import { gridDistances } from '../layers/relative-position-index.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { labelScores, meanToken, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
-import { patches, pictureInput } from '../layers/patch-embed.js';
+import { labelScores, meanToken, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
+import { patches, imageInput } from '../layers/patch-embed.js';
 import { bucketBias } from '../layers/t5-relative-bias.js';
-import { paddedPicture } from '../layers/window-partition.js';
+import { paddedImage } from '../layers/window-partition.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount } from '../config-fields.js';
@@ -133,7 +133,7 @@ function distances(g: GraphWriter, edge: number, learned: number): Value {
 
 /** All layers: float32 [rows, tokens, width of the last stage]. */
 function layersOf(g: GraphWriter, c: Config): Value {
-  const pixels = paddedPicture(g, pictureInput(g, c.num_channels), c.patch_size);
+  const pixels = paddedImage(g, imageInput(g, c.num_channels), c.patch_size);
   const found = patches(g, pixels, 'swinv2.embeddings.patch_embeddings.projection', {
     ...{ channels: c.num_channels, width: c.embed_dim, patch: c.patch_size },
   });
@@ -143,7 +143,7 @@ function layersOf(g: GraphWriter, c: Config): Value {
   c.depths.forEach((depth, stage) => {
     const width = c.embed_dim * 2 ** stage;
     const inStage = (name: string) => `swinv2.encoder.layers.${stage}.${name}`;
-    // Of pictures of the configured size: the windows of others are as large.
+    // Of images of the configured size: the windows of others are as large.
     const tall = Math.floor(lines / 2 ** stage);
     const edge = Math.min(tall, c.window_size);
     if (edge === 0) throw new GraphError('config.json: image_size leaves nothing for the last stages');
@@ -165,7 +165,7 @@ function layersOf(g: GraphWriter, c: Config): Value {
   return x;
 }
 
-function modelOf(c: Config): PictureModel {
+function modelOf(c: Config): ImageModel {
   const sizes = { width: c.embed_dim * 2 ** (c.depths.length - 1), labels: labelCount(c) };
   const norm = { width: sizes.width, epsilon: c.layer_norm_eps };
   return {
@@ -180,6 +180,6 @@ export const swinv2 = defineFamily({
   modelTypes: ['swinv2'],
   config,
   prefixes: ['swinv2.'],
-  heads: pictureHeads(modelOf),
-  picture: modelOf,
+  heads: imageHeads(modelOf),
+  image: modelOf,
 });

@@ -12,7 +12,7 @@ import { firstToken } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon } from '../config-fields.js';
 import { gridSize, vitConfig, vitSizes } from '../bases/vision/vit-config.js';
-import { filmInput } from '../bases/vision/tubelet-embed.js';
+import { videoInput } from '../bases/vision/tubelet-embed.js';
 
 const config = z.object({
   ...vitConfig,
@@ -27,40 +27,40 @@ type Config = z.output<typeof config>;
 /** Patches of a frame, and frames. */
 const countsOf = (c: Config) => {
   const [lines, columns] = gridSize(c.image_size, c.patch_size);
-  return { places: lines * columns, frames: c.num_frames, width: c.hidden_size };
+  return { positions: lines * columns, frames: c.num_frames, width: c.hidden_size };
 };
 
-/** float32 [rows · frames, places, width] -> [rows, places · frames, width], the frames of a place side by side. */
+/** float32 [rows · frames, positions, width] -> [rows, positions · frames, width], the frames of a position side by side. */
 function byPlace(g: GraphWriter, x: Value, c: Config): Value {
-  const { places, frames, width } = countsOf(c);
-  const apart = g.node('Reshape', [x, g.ints([-1, frames, places, width])]);
+  const { positions, frames, width } = countsOf(c);
+  const apart = g.node('Reshape', [x, g.ints([-1, frames, positions, width])]);
   const turned = g.node('Transpose', [apart], { perm: [0, 2, 1, 3] });
-  return g.node('Reshape', [turned, g.ints([-1, places * frames, width])]);
+  return g.node('Reshape', [turned, g.ints([-1, positions * frames, width])]);
 }
 
 /** The way back. */
 function byFrame(g: GraphWriter, x: Value, c: Config): Value {
-  const { places, frames, width } = countsOf(c);
-  const apart = g.node('Reshape', [x, g.ints([-1, places, frames, width])]);
+  const { positions, frames, width } = countsOf(c);
+  const apart = g.node('Reshape', [x, g.ints([-1, positions, frames, width])]);
   const turned = g.node('Transpose', [apart], { perm: [0, 2, 1, 3] });
-  return g.node('Reshape', [turned, g.ints([-1, places, width])]);
+  return g.node('Reshape', [turned, g.ints([-1, positions, width])]);
 }
 
-/** A learned token, and all patches of all frames with their places and times: float32 [rows, 1 + places · frames, width]. */
+/** A learned token, and all patches of all frames with their positions and times: float32 [rows, 1 + positions · frames, width]. */
 function embedded(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `timesformer.embeddings.${name}`;
-  const { places, frames, width } = countsOf(c);
-  const flat = g.node('Reshape', [filmInput(g, c), g.ints([-1, c.num_channels, ...c.image_size])]);
+  const { positions, frames, width } = countsOf(c);
+  const flat = g.node('Reshape', [videoInput(g, c), g.ints([-1, c.num_channels, ...c.image_size])]);
   const { tokens } = patches(g, flat, at('patch_embeddings.projection'), {
     ...{ channels: c.num_channels, width, patch: c.patch_size },
   });
-  const table = g.weight(at('position_embeddings'), [1, places + 1, width]);
+  const table = g.weight(at('position_embeddings'), [1, positions + 1, width]);
   const placed = byPlace(g, g.node('Add', [tokens, tokensFrom(g, table, 1)]), c);
   const timed = g.node('Add', [
     g.node('Reshape', [placed, g.ints([-1, frames, width])]),
     g.weight(at('time_embeddings'), [1, frames, width]),
   ]);
-  const all = g.node('Reshape', [timed, g.ints([-1, places * frames, width])]);
+  const all = g.node('Reshape', [timed, g.ints([-1, positions * frames, width])]);
   const first = g.node('Add', [g.weight(at('cls_token'), [1, 1, width]), tokensFrom(g, table, 0, 1)]);
   return withTokens(g, all, [first]);
 }
@@ -73,10 +73,10 @@ function seen(g: GraphWriter, x: Value, at: (name: string) => string, c: Config)
   return linear(g, attention(g, projected, { heads, width }), at('output.dense'), { from: width, to: width });
 }
 
-/** Each place through its frames, then each frame through its places, of which all have the first token. */
+/** Each place through its frames, then each frame through its positions, of which all have the first token. */
 function layer(g: GraphWriter, x: Value, at: (name: string) => string, c: Config): Value {
   const { width, epsilon, inner, act } = vitSizes(c);
-  const { places, frames } = countsOf(c);
+  const { positions, frames } = countsOf(c);
   const normed = (value: Value, name: string) => layerNorm(g, value, at(name), { width, epsilon });
   const [first, rest] = [tokensFrom(g, x, 0, 1), tokensFrom(g, x, 1)];
 
@@ -87,7 +87,7 @@ function layer(g: GraphWriter, x: Value, at: (name: string) => string, c: Config
     (name) => at(`temporal_attention.${name}`),
     c,
   );
-  const together = g.node('Reshape', [through, g.ints([-1, places * frames, width])]);
+  const together = g.node('Reshape', [through, g.ints([-1, positions * frames, width])]);
   const moved = linear(g, together, at('temporal_dense'), { from: width, to: width });
   const later = g.node('Add', [rest, moved]);
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Family, defineFamily } from '../family.js';
 import { adaptivePool } from '../layers/adaptive-pool.js';
 import { convolution2d, normedConvolution } from '../layers/convolution.js';
-import { gridOf, pictureInput, resize } from '../layers/patch-embed.js';
+import { gridOf, imageInput, resize } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, labels, size } from '../config-fields.js';
 import { backbone, backboneFeatures, type Features } from './backbone/index.js';
@@ -35,7 +35,7 @@ const convolved = (g: GraphWriter, x: Value, { name, ...size }: Part): Value =>
     { ...size, act: 'relu' },
   );
 
-/** A picture of another grid. @param grid int64 [2] */
+/** An image of another grid. @param grid int64 [2] */
 function resized(g: GraphWriter, x: Value, grid: Value): Value {
   const before = g.node('Shape', [x], { start: 0, end: 2 });
   return resize(g, x, g.node('Concat', [before, grid], { axis: 0 }), { mode: 'linear' });
@@ -43,7 +43,7 @@ function resized(g: GraphWriter, x: Value, grid: Value): Value {
 
 const together = (g: GraphWriter, parts: readonly Value[]): Value => g.node('Concat', parts, { axis: 1 });
 
-/** The coarsest picture beside means of larger and larger parts of it. */
+/** The coarsest image beside means of larger and larger parts of it. */
 function pyramid(
   g: GraphWriter,
   { features, width: from }: Features,
@@ -61,10 +61,10 @@ function pyramid(
   return convolved(g, all, { name: 'bottleneck', from: from + means.length * to, to, kernel: 3 });
 }
 
-/** From coarse to fine, each picture with what the coarser ones know; all of them at the finest one's size. */
+/** From coarse to fine, each image with what the coarser ones know; all of them at the finest one's size. */
 function writeSegmenter(g: GraphWriter, c: Config): void {
   const width = c.hidden_size;
-  const pixels = pictureInput(g, c.backbone_config.num_channels);
+  const pixels = imageInput(g, c.backbone_config.num_channels);
   const found = backboneFeatures(g, pixels, c.backbone_config, 'backbone.');
   const known = [pyramid(g, found.at(-1)!, c)];
   for (const [i, { features, width: from }] of [...found.slice(0, -1).entries()].toReversed()) {

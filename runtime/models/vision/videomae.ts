@@ -23,14 +23,14 @@ type Config = z.output<typeof config>;
 
 /** Of the norm before the labels. */
 const EPSILON = 1e-5;
-/** What the slowest wave of places is slower by. */
+/** What the slowest wave of positions is slower by. */
 const BASE = 10_000;
 
 /** Parts of a turn that the larger part of a rate has, so that its product with a place of 12 bits is exact in float32. */
 const PARTS = 2 ** 12;
 
 /**
- * Waves of the places of all patches, sines and cosines by turns: float32 [places, width]. Python has the angles in double precision, which
+ * Waves of the positions of all patches, sines and cosines by turns: float32 [positions, width]. Python has the angles in double precision, which
  * for a thousand turns float32 has not: whole turns are left out before the rest is added.
  */
 function waves(g: GraphWriter, count: number, width: number): Value {
@@ -40,10 +40,10 @@ function waves(g: GraphWriter, count: number, width: number): Value {
   );
   const large = rates.map((rate) => Math.round(rate * PARTS) / PARTS);
   const range = g.node('Range', [g.ints([0], []), g.ints([count], []), g.ints([1], [])]);
-  const places = g.node('Unsqueeze', [g.node('Cast', [range], { to: ELEMENTS.float32 }), g.ints([1])]);
-  const whole = g.node('Mul', [places, g.floats(large)]);
+  const positions = g.node('Unsqueeze', [g.node('Cast', [range], { to: ELEMENTS.float32 }), g.ints([1])]);
+  const whole = g.node('Mul', [positions, g.floats(large)]);
   const part = g.node('Sub', [whole, g.node('Floor', [whole])]);
-  const rest = g.node('Mul', [places, g.floats(rates.map((rate, i) => rate - large[i]!))]);
+  const rest = g.node('Mul', [positions, g.floats(rates.map((rate, i) => rate - large[i]!))]);
   // A cosine is a sine a quarter of a turn on.
   const start = g.floats(rates.map((_, i) => (i % 2) / 4));
   const turns = g.node('Add', [g.node('Add', [part, start]), rest]);

@@ -4,8 +4,8 @@ import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import {
   patches,
-  pictureInput,
-  pictureOf,
+  imageInput,
+  imageOf,
   resize,
   tokensFrom,
   tokensOf,
@@ -29,7 +29,7 @@ const config = z.object({
   max_position_embeddings: size.default(40),
   image_size: vitConfig.image_size.unwrap().default([384, 384]),
   patch_size: vitConfig.patch_size.unwrap().default([32, 32]),
-  /** Where there is one, Python draws lots which patches of a larger picture it reads. */
+  /** Where there is one, Python draws lots which patches of a larger image it reads. */
   max_image_length: z.int().max(-1, 'which patches are read would be a matter of chance').default(-1),
 });
 type Config = z.output<typeof config>;
@@ -39,37 +39,37 @@ const EPSILON = 1e-5;
 
 const at = (name: string) => `vilt.embeddings.${name}`;
 
-/** A vector for the whole picture, and one for each patch, at its place in pictures of any shape. */
+/** A vector for the whole image, and one for each patch, at its position in images of any shape. */
 function embeddedPatches(g: GraphWriter, c: Config): Value {
   const width = c.hidden_size;
-  const pixels = pictureInput(g, c.num_channels);
+  const pixels = imageInput(g, c.num_channels);
   const { tokens, grid } = patches(g, pixels, at('patch_embeddings.projection'), {
     ...{ channels: c.num_channels, width, patch: c.patch_size },
   });
   const from = gridSize(c.image_size, c.patch_size);
   const table = g.weight(at('position_embeddings'), [1, from[0] * from[1] + 1, width]);
-  const own = pictureOf(g, tokensFrom(g, table, 1), g.ints(from));
+  const own = imageOf(g, tokensFrom(g, table, 1), g.ints(from));
   const sizes = g.node('Concat', [g.ints([1, width]), grid], { axis: 0 });
   const cells = tokensOf(g, resize(g, own, sizes, { mode: 'linear', corners: true }));
-  const places = g.node('Concat', [tokensFrom(g, table, 0, 1), cells], { axis: 1 });
+  const positions = g.node('Concat', [tokensFrom(g, table, 0, 1), cells], { axis: 1 });
   const whole = g.weight(at('cls_token'), [1, 1, width]);
-  return g.node('Add', [withTokens(g, tokens, [whole]), places]);
+  return g.node('Add', [withTokens(g, tokens, [whole]), positions]);
 }
 
-/** Tokens of a text, then a picture's, as one sequence: float32 [rows, tokens and patches, width]. */
+/** Tokens of a text, then an image's, as one sequence: float32 [rows, tokens and patches, width]. */
 function statesOf(g: GraphWriter, c: Config): Value {
   const { width, epsilon } = vitSizes(c);
   const { ids, types, padding: isText } = textInputs(g, { types: true });
   const text = bertEmbeddings(g, { ids, types }, (name) => at(`text_embeddings.${name}`), {
     ...{ width, epsilon, vocabulary: c.vocab_size },
-    ...{ kinds: c.type_vocab_size, places: c.max_position_embeddings },
+    ...{ kinds: c.type_vocab_size, positions: c.max_position_embeddings },
   });
   const kinds = g.weight(at('token_type_embeddings.weight'), [c.modality_type_vocab_size, width]);
   const ofKind = (x: Value, kind: number) =>
     g.node('Add', [x, g.node('Gather', [kinds, g.ints([kind], [])])]);
-  const picture = ofKind(embeddedPatches(g, c), 1);
-  let x = g.node('Concat', [ofKind(text, 0), picture], { axis: 1 });
-  const shape = g.node('Shape', [picture], { start: 0, end: 2 });
+  const image = ofKind(embeddedPatches(g, c), 1);
+  let x = g.node('Concat', [ofKind(text, 0), image], { axis: 1 });
+  const shape = g.node('Shape', [image], { start: 0, end: 2 });
   const one = g.node('Cast', [g.ints([1], [])], { to: ELEMENTS.int32 });
   const padding = g.node('Concat', [isText, g.node('Expand', [one, shape])], { axis: 1 });
   const biases = { query: c.qkv_bias, key: c.qkv_bias, value: c.qkv_bias };
@@ -89,7 +89,7 @@ function answerScores(g: GraphWriter, states: Value, c: Config): Value {
   return linear(g, g.node('Gelu', [normed]), 'classifier.3', { from: 2 * width, to: labels });
 }
 
-/** A picture and a text as tokens of one encoder; pictures of a run are of one size. modeling_vilt.py */
+/** An image and a text as tokens of one encoder; images of a run are of one size. modeling_vilt.py */
 export const vilt = defineFamily({
   modelTypes: ['vilt'],
   readers: { processor: 'Vilt' },

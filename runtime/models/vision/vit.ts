@@ -3,9 +3,9 @@ import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { labelScores, pictureHeads } from '../bases/vision/image-heads.js';
-import type { PictureModel } from '../bases/vision/image-encoder.js';
-import { patches, pictureInput, withTokens } from '../layers/patch-embed.js';
+import { labelScores, imageHeads } from '../bases/vision/image-heads.js';
+import type { ImageModel } from '../bases/vision/image-encoder.js';
+import { patches, imageInput, withTokens } from '../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../layers/pre-norm-layer.js';
 import { firstToken } from '../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -34,14 +34,14 @@ export const VIT_NAMES: PreNormNames = {
 export function vitEmbeddings(g: GraphWriter, c: VitConfig, base: string, learned: readonly string[]): Value {
   const at = (name: string) => `${base}embeddings.${name}`;
   const width = c.hidden_size;
-  const pixels = pictureInput(g, c.num_channels, c.image_size);
+  const pixels = imageInput(g, c.num_channels, c.image_size);
   const { tokens } = patches(g, pixels, at('patch_embeddings.projection'), {
     ...{ channels: c.num_channels, width, patch: c.patch_size },
   });
   const named = learned.map((name) => g.weight(at(name), [1, 1, width]));
   const [lines, columns] = gridSize(c.image_size, c.patch_size);
-  const places = g.weight(at('position_embeddings'), [1, lines * columns + learned.length, width]);
-  return g.node('Add', [withTokens(g, tokens, named), places]);
+  const positions = g.weight(at('position_embeddings'), [1, lines * columns + learned.length, width]);
+  return g.node('Add', [withTokens(g, tokens, named), positions]);
 }
 
 /** All layers, without the norm behind them. */
@@ -63,7 +63,7 @@ function pool(g: GraphWriter, states: Value, c: Config): Value | undefined {
   return activation(g, dense, c.pooler_act);
 }
 
-const modelOf = (c: Config): PictureModel => ({
+const modelOf = (c: Config): ImageModel => ({
   ...vitSizes(c),
   states: (g) => {
     const x = vitLayers(g, vitEmbeddings(g, c, 'vit.', ['cls_token']), c, 'vit.');
@@ -79,6 +79,6 @@ export const vit = defineFamily({
   modelTypes: ['vit'],
   config,
   prefixes: ['vit.'],
-  heads: pictureHeads(modelOf),
-  picture: modelOf,
+  heads: imageHeads(modelOf),
+  image: modelOf,
 });

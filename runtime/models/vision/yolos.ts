@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Family, defineFamily } from '../family.js';
 import { layerNorm } from '../layers/norm.js';
 import { boxOutputs, perceptron } from '../layers/mlp.js';
-import { patches, pictureInput, resizedTable, tokensFrom } from '../layers/patch-embed.js';
+import { patches, imageInput, resizedTable, tokensFrom } from '../layers/patch-embed.js';
 import { preNormLayer } from '../layers/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
@@ -17,8 +17,8 @@ const config = z.object({
 });
 type Config = z.output<typeof config>;
 
-/** A table [1, 1 + patches + detections, width] for the grid of a picture. @param grid int64 [2] */
-function places(g: GraphWriter, table: Value, c: Config, grid: Value): Value {
+/** A table [1, 1 + patches + detections, width] for the grid of an image. @param grid int64 [2] */
+function positions(g: GraphWriter, table: Value, c: Config, grid: Value): Value {
   const from = gridSize(c.image_size, c.patch_size);
   const last = 1 + from[0] * from[1];
   const resized = resizedTable(g, tokensFrom(g, table, 1, last), {
@@ -33,7 +33,7 @@ function detectionStates(g: GraphWriter, c: Config): Value {
   const [width, detections] = [c.hidden_size, c.num_detection_tokens];
   const [lines, columns] = gridSize(c.image_size, c.patch_size);
   const count = 1 + lines * columns + detections;
-  const pixels = pictureInput(g, c.num_channels);
+  const pixels = imageInput(g, c.num_channels);
   const { tokens, grid } = patches(g, pixels, at('embeddings.patch_embeddings.projection'), {
     ...{ channels: c.num_channels, width, patch: c.patch_size },
   });
@@ -45,7 +45,7 @@ function detectionStates(g: GraphWriter, c: Config): Value {
     ]);
   const all = [ofRows('cls_token', 1), tokens, ofRows('detection_tokens', detections)];
   const first = g.weight(at('embeddings.position_embeddings'), [1, count, width]);
-  let x = g.node('Add', [g.node('Concat', all, { axis: 1 }), places(g, first, c, grid)]);
+  let x = g.node('Add', [g.node('Concat', all, { axis: 1 }), positions(g, first, c, grid)]);
   const biases = { query: c.qkv_bias, key: c.qkv_bias, value: c.qkv_bias };
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const inLayer = (part: string) => at(`encoder.layer.${i}.${part}`);
@@ -54,7 +54,7 @@ function detectionStates(g: GraphWriter, c: Config): Value {
     const tables = g.weight(at('encoder.mid_position_embeddings'), [
       ...[c.num_hidden_layers - 1, 1, count, width],
     ]);
-    x = g.node('Add', [x, places(g, g.node('Gather', [tables, g.ints([i], [])]), c, grid)]);
+    x = g.node('Add', [x, positions(g, g.node('Gather', [tables, g.ints([i], [])]), c, grid)]);
   }
   return layerNorm(g, tokensFrom(g, x, -detections), at('layernorm'), vitSizes(c));
 }

@@ -88,10 +88,10 @@ export function createWeights(
 ): Weights {
   const taken = new Set<string>();
   const aliases = Object.entries(older);
-  const places = Object.entries(parts);
+  const positions = Object.entries(parts);
 
   const placed = (name: string): string[] => {
-    const part = places.find(([start]) => name.startsWith(start));
+    const part = positions.find(([start]) => name.startsWith(start));
     return part ? part[1].map((other) => other + name.slice(part[0].length)) : [name];
   };
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** Records a sound or a video, or takes a picture, where the browser lets this page. */
+/** Records an audio clip or a video, or takes an image, where the browser lets this page. */
 export function Recorder({ kind, onRecorded }: { kind: string; onRecorded(blob: Blob): void }) {
   const [stop, setStop] = useState<() => void>();
   const [problem, setProblem] = useState('');
@@ -16,7 +16,7 @@ export function Recorder({ kind, onRecorded }: { kind: string; onRecorded(blob: 
       });
       opened.current = stream;
       if (kind === 'image') {
-        onRecorded(await pictureOf(stream));
+        onRecorded(await imageOf(stream));
         return release(stream);
       }
       const recorder = new MediaRecorder(stream);
@@ -49,7 +49,7 @@ function release(stream: MediaStream | undefined): void {
   for (const track of stream?.getTracks() ?? []) track.stop();
 }
 
-async function pictureOf(stream: MediaStream): Promise<Blob> {
+async function imageOf(stream: MediaStream): Promise<Blob> {
   const video = document.createElement('video');
   video.srcObject = stream;
   video.muted = true;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { colorOf, isNumber, isRow, percent, rowsOf } from './guards.js';
-import { Picture } from './picture.js';
+import { Image } from './image.js';
 import type { Shown } from './result.js';
 
 interface Found {
@@ -9,19 +9,19 @@ interface Found {
   box: { xmin: number; ymin: number; xmax: number; ymax: number };
 }
 
-/** Objects with boxes in pixels of the picture. */
+/** Objects with boxes in pixels of the image. */
 export function boxesOf({ answer: { output } }: Shown): Found[] | null {
   const rows = rowsOf(output);
   if (!rows?.length || !rows.every(({ box, score }) => isRow(box) && isNumber(score))) return null;
   return rows as unknown as Found[];
 }
 
-/** Boxes on the picture; the one whose row is pointed at lights up. */
+/** Boxes on the image; the one whose row is pointed at lights up. */
 export function Boxes({ read, shown }: { read: Found[]; shown: Shown }) {
   const [lit, setLit] = useState<number>();
   return (
     <>
-      <Picture
+      <Image
         source={shown.input['base64']}
         over={({ width, height }) => (
           <svg class="over" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${read.length} boxes`}>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { colorOf, isNumber, isRow, percent, rowsOf } from './guards.js';
-import { Picture, type Size } from './picture.js';
+import { Image, type Size } from './image.js';
 import type { Shown } from './result.js';
 
 interface Layer {
@@ -35,13 +35,13 @@ export function layersOf({ answer: { output } }: Shown): Segments | null {
   return { layers };
 }
 
-/** Segments as coloured layers over the picture. */
+/** Segments as coloured layers over the image. */
 export function Layers({ read: { layers, size }, shown }: { read: Segments; shown: Shown }) {
   const [opacity, setOpacity] = useState(0.6);
   const [lit, setLit] = useState<number>();
   return (
     <>
-      <Picture
+      <Image
         source={shown.input['base64']}
         size={size}
         over={() =>

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 const [WIDTH, HEIGHT] = [800, 80];
 
-/** The loudness of a sound over its time. A sound that the browser can't decode has none. */
+/** The loudness of an audio clip over its time. An audio clip that the browser can't decode has none. */
 export function Waveform({ source }: { source: string | Blob }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
@@ -30,8 +30,8 @@ export function Waveform({ source }: { source: string | Blob }) {
 async function samplesOf(source: string | Blob): Promise<Float32Array> {
   const bytes = typeof source === 'string' ? bytesOf(source) : await source.arrayBuffer();
   // It decodes at its own rate, whatever its length.
-  const sound = await new OfflineAudioContext(1, 1, 44_100).decodeAudioData(bytes);
-  return sound.getChannelData(0);
+  const audio = await new OfflineAudioContext(1, 1, 44_100).decodeAudioData(bytes);
+  return audio.getChannelData(0);
 }
 
 /** Bytes of a data URL in Base64, which the page's policy lets nobody fetch. */

@@ -5,7 +5,7 @@ import { startContainer, type TestContainer } from './container.js';
 import { builder, docker, type Finished } from './process.js';
 import { startZooHub, type ZooHub } from './zoo-hub.js';
 
-/** The first image for sound or video compiles its ffmpeg, on a busy machine for minutes. */
+/** The first image for audio or video compiles its ffmpeg, on a busy machine for minutes. */
 const BUILD_MS = 20 * 60_000;
 
 /** A hub, a folder and an image namespace of a suite's own; all that it makes goes away with it. */

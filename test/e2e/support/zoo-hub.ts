@@ -24,7 +24,7 @@ export const HOSTILE_LICENSE = 'x" \\ $(id) ${PATH} \'; RUN touch /pwned #';
 export const NOTICES = { 'LICENSE.txt': 'May be used by anyone.\n', 'README.md': '# A model\n' };
 
 /**
- * A hub with one model that reads texts, one that reads pictures, one that streams, one of half precision, and
+ * A hub with one model that reads texts, one that reads images, one that streams, one of half precision, and
  * one with PyTorch weights only; and a real network where its weights could be fetched.
  * @param stamp of a file that each of them has beside what it is, for a commit of its own
  */

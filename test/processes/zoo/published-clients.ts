@@ -134,7 +134,7 @@ export function publishedClients(zooOf: () => ZooGateway): void {
     });
 
     test('`{}` is refused in the envelope, by the name of what is missing', async () => {
-      // There it asks for a picture.
+      // There it asks for an image.
       if (taskOf(task).modality === 'none') return;
       for (const body of [{}, { stream: false }, { input: {} }, { input: null }, { unknown: 1 }]) {
         const answer = await javascript(task, body);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { type Film, openVideoEncoder, VIDEO_FORMATS } from '../../../runtime/media/encode-video.js';
+import { type Video, openVideoEncoder, VIDEO_FORMATS } from '../../../runtime/media/encode-video.js';
 import { withVideo } from '../../../runtime/media/video.js';
 import { scratchOf } from '../../../runtime/boot/scratch.js';
 
@@ -14,7 +14,7 @@ async function* greys(): AsyncGenerator<Uint8Array> {
   for (let i = 0; i < FRAMES; i++) yield Buffer.alloc(WIDTH * HEIGHT * 3, 40 * (i + 1));
 }
 
-const film = (changes: Partial<Film> = {}): Film => ({
+const video = (changes: Partial<Video> = {}): Video => ({
   ...{ width: WIDTH, height: HEIGHT, fps: 8, frames: greys() },
   ...changes,
 });
@@ -29,7 +29,7 @@ const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0 || process.env
   test.each(VIDEO_FORMATS)('%s holds the frames, eight a second', async (format) => {
     const encoder = await openVideoEncoder();
     expect(encoder.formats).toContain(format);
-    const file = await encoder.encode(film(), format, live());
+    const file = await encoder.encode(video(), format, live());
     await withVideo(file, { limits, signal: live() }, async (video) => {
       expect(video.facts).toMatchObject({ width: WIDTH, height: HEIGHT, frames: FRAMES, fps: 8 });
       const levels: number[] = [];
@@ -45,12 +45,12 @@ const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0 || process.env
       throw new Error('no more');
     }
     const { encode } = await openVideoEncoder();
-    await expect(encode(film({ frames: broken() }), 'mp4', live())).rejects.toThrow('no more');
+    await expect(encode(video({ frames: broken() }), 'mp4', live())).rejects.toThrow('no more');
   });
 
   test('what can’t be encoded fails', async () => {
     const { encode } = await openVideoEncoder();
-    await expect(encode(film({ width: 0 }), 'mp4', live())).rejects.toMatchObject({
+    await expect(encode(video({ width: 0 }), 'mp4', live())).rejects.toMatchObject({
       code: 'engine_failed',
       message: expect.stringContaining('can’t encode'),
     });
@@ -64,6 +64,6 @@ const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0 || process.env
       yield* greys();
     }
     const { encode } = await openVideoEncoder();
-    await expect(encode(film({ frames: leaving() }), 'mp4', caller.signal)).rejects.toThrow('left');
+    await expect(encode(video({ frames: leaving() }), 'mp4', caller.signal)).rejects.toThrow('left');
   });
 });

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import { decodeBase64 } from '../../../runtime/media/base64.js';
-import { decodeImage } from '../../../runtime/media/image.js';
+import { decodeImage } from '../../../runtime/media/decode-image.js';
 import { createImageProcessor } from '../../../runtime/engines/processors/image/image-processor.js';
 import { sniff } from '../../../runtime/media/sniff.js';
 
@@ -128,7 +128,7 @@ describe('Base64', () => {
 });
 
 describe('image processors', () => {
-  const picture = (width: number, height: number) => ({
+  const image = (width: number, height: number) => ({
     data: Uint8Array.from({ length: width * height * 3 }, (_, i) => (i * 7) % 256),
     ...{ width, height, channels: 3 },
   });
@@ -141,7 +141,7 @@ describe('image processors', () => {
     [{ image_processor_type: 'ConvNextImageProcessor', size: { shortest_edge: 384 } }, [384, 384]],
     [{ image_processor_type: 'BitImageProcessor', do_resize: false, crop_size: 200 }, [200, 200]],
   ])('%j gives %j', (config, [height, width]) => {
-    expect(createImageProcessor(config).process(picture(90, 50))).toMatchObject({ height, width });
+    expect(createImageProcessor(config).process(image(90, 50))).toMatchObject({ height, width });
   });
 
   test('a picture smaller than the crop stands in black', () => {

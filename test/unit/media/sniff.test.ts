@@ -17,22 +17,22 @@ test.each([
   expect(await sniff(bytes)).toBe(type);
 });
 
-const PICTURE = '(not supported: send it as PNG, JPEG or WebP)';
+const IMAGE = '(not supported: send it as PNG, JPEG or WebP)';
 const AUDIO = '(not supported: send it as WAV, FLAC, MP3 or Ogg)';
 
 test.each([
-  ['TGA', Buffer.from(TGA, 'base64'), PICTURE],
-  ['TGA', latin1('\0\0\x0a\0\0\0\0\0\0\0\0\0\x02\0\x01\0\x18\0'), PICTURE],
-  ['ICO', latin1('\0\0\x01\0\x01\0\x20\x20'), PICTURE],
-  ['PCX', latin1('\x0a\x05\x01\x08'), PICTURE],
+  ['TGA', Buffer.from(TGA, 'base64'), IMAGE],
+  ['TGA', latin1('\0\0\x0a\0\0\0\0\0\0\0\0\0\x02\0\x01\0\x18\0'), IMAGE],
+  ['ICO', latin1('\0\0\x01\0\x01\0\x20\x20'), IMAGE],
+  ['PCX', latin1('\x0a\x05\x01\x08'), IMAGE],
   ...['P1\n', 'P2 ', 'P3#', 'P4\n', 'P5\n', 'P6 ', 'P7\n'].map(
-    (magic) => ['PPM, PGM, PBM or PAM', latin1(`${magic}2 1 255`), PICTURE] as const,
+    (magic) => ['PPM, PGM, PBM or PAM', latin1(`${magic}2 1 255`), IMAGE] as const,
   ),
-  ['JPEG 2000', latin1('\xff\x4f\xff\x51\0\x2f'), PICTURE],
-  ['JPEG 2000', latin1('\0\0\0\x0cjP  \r\n\x87\n\0\0\0\x14ftypjp2 '), PICTURE],
-  ['DDS', latin1('DDS \x7c\0\0\0'), PICTURE],
-  ['HEIC', latin1('\0\0\0\x18ftypheic'), PICTURE],
-  ['SVG', latin1('<svg xmlns="http://www.w3.org/2000/svg">'), PICTURE],
+  ['JPEG 2000', latin1('\xff\x4f\xff\x51\0\x2f'), IMAGE],
+  ['JPEG 2000', latin1('\0\0\0\x0cjP  \r\n\x87\n\0\0\0\x14ftypjp2 '), IMAGE],
+  ['DDS', latin1('DDS \x7c\0\0\0'), IMAGE],
+  ['HEIC', latin1('\0\0\0\x18ftypheic'), IMAGE],
+  ['SVG', latin1('<svg xmlns="http://www.w3.org/2000/svg">'), IMAGE],
   ['WavPack', latin1('wvpk'), AUDIO],
   ['True Audio', latin1('TTA1'), AUDIO],
   ['DTS', latin1('\x7f\xfe\x80\x01'), AUDIO],

@@ -15,12 +15,12 @@ export interface ChosenTower extends OpenTower {
 
 export interface TowerChoice {
   tower?: ChosenTower;
-  /** Why pictures are not read, though there is a file for them. */
+  /** Why images are not read, though there is a file for them. */
   note?: string;
 }
 
-/** The task that reads pictures. */
-const PICTURES = 'image-text-to-text';
+/** The task that reads images. */
+const IMAGES = 'image-text-to-text';
 
 export interface TowerRequest {
   source: Pick<ModelSource, 'read'>;
@@ -35,16 +35,16 @@ export interface TowerRequest {
 
 /**
  * Chooses the mmproj file of a repository and reads its header.
- * @throws Refusal where pictures are asked for and can't be read; StoreError when the source fails
+ * @throws Refusal where images are asked for and can't be read; StoreError when the source fails
  */
 export async function chooseTower(request: TowerRequest): Promise<TowerChoice> {
   const { source, info, variants, task, asked, mmproj } = request;
   const choice = chooseMmproj(variants, mmproj);
-  if (mmproj !== undefined && task !== undefined && task !== PICTURES)
+  if (mmproj !== undefined && task !== undefined && task !== IMAGES)
     throw new Refusal(`${info.id}: --task ${task} reads no mmproj file`, 'leave out --mmproj');
-  if (!choice && task === PICTURES)
+  if (!choice && task === IMAGES)
     throw new Refusal(`${info.id} has no mmproj file, so it reads no pictures`, 'use --task chat');
-  if (!choice || (task !== undefined && task !== PICTURES)) return {};
+  if (!choice || (task !== undefined && task !== IMAGES)) return {};
   const { path } = choice.variant;
   if (asked === 'llama')
     return unread(request, `${path} is read beside graphs of ours alone`, 'leave out --engine llama');
@@ -56,12 +56,12 @@ export async function chooseTower(request: TowerRequest): Promise<TowerChoice> {
   }
 }
 
-/** Texts are served all the same. @throws Refusal where pictures are asked for */
+/** Texts are served all the same. @throws Refusal where images are asked for */
 export function unread(
   { info, task, mmproj }: Pick<TowerRequest, 'info' | 'task' | 'mmproj'>,
   why: string,
   remedy?: string,
 ): TowerChoice {
-  if (task === PICTURES || mmproj !== undefined) throw new Refusal(`${info.id}: ${why}`, remedy);
+  if (task === IMAGES || mmproj !== undefined) throw new Refusal(`${info.id}: ${why}`, remedy);
   return { note: `pictures are not read: ${why}` };
 }

@@ -15,7 +15,7 @@ export interface OpenTower {
   projector: GgufProjector;
 }
 
-/** Keys that every encoder of pictures has, and those that llama.cpp does not read either. */
+/** Keys that every encoder of images has, and those that llama.cpp does not read either. */
 const KEYS = new Set([
   ...['projector_type', 'vision.projector_type', 'has_vision_encoder', 'vision.image_size'],
   ...['vision.patch_size', 'vision.embedding_length', 'vision.feed_forward_length', 'vision.block_count'],
@@ -100,7 +100,7 @@ function namesOf(facts: TowerFacts, projector: GgufProjector): TensorNames {
 const isSwapped = (facts: TowerFacts): boolean =>
   facts.shapeOf('v.blk.0.ffn_up.weight').at(-1) === innerWidth(facts);
 
-/** The files about pictures, by path. */
+/** The files about images, by path. */
 export const towerFiles = ({ facts, projector }: OpenTower): Record<string, string> => ({
   'preprocessor_config.json': jsonText(projector.processing(facts)),
   'processor_config.json': jsonText(projector.processor(facts)),
@@ -113,7 +113,7 @@ interface Language {
   config: Json;
 }
 
-/** config.json of both. @throws WeightsError where the vocabulary lacks a token of pictures */
+/** config.json of both. @throws WeightsError where the vocabulary lacks a token of images */
 export function towerConfig(
   { facts, projector }: OpenTower,
   { facts: text, vocabulary, config }: Language,

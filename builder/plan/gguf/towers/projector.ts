@@ -12,7 +12,7 @@ export interface TextFacts {
   tokenId(token: string): number;
 }
 
-/** How a projector of llama.cpp, with its encoder of pictures, is a part of a model of transformers. */
+/** How a projector of llama.cpp, with its encoder of images, is a part of a model of transformers. */
 export interface GgufProjector extends Pick<
   GgufArchitecture,
   'modelType' | 'className' | 'names' | 'change'
@@ -76,7 +76,7 @@ export function pixelSettings(tower: TowerFacts): Json {
   };
 }
 
-/** Patches along an edge of a picture, of which so many become one feature. @throws WeightsError where they do not fit */
+/** Patches along an edge of an image, of which so many become one feature. @throws WeightsError where they do not fit */
 export function featureEdge(tower: TowerFacts, factor: number): number {
   const side = Math.floor(tower.size('vision.image_size') / tower.size('vision.patch_size'));
   if (factor >= 1 && side >= factor && side % factor === 0) return side / factor;

@@ -11,7 +11,7 @@ const BILINEAR = 2;
 
 const gemma3Edge = (tower: TowerFacts): number => featureEdge(tower, scale(tower, POOLED));
 
-/** Gemma 3 with pictures. Settings that no metadata have are those of all its published models. */
+/** Gemma 3 with images. Settings that no metadata have are those of all its published models. */
 const gemma3: GgufProjector = {
   ...{ modelType: 'gemma3', className: 'Gemma3ForConditionalGeneration', language: 'gemma3' },
   ...{ activation: 'use_gelu', inLayer: SIGLIP_LAYER, tokens: ['<image_soft_token>'] },
@@ -50,12 +50,12 @@ const gemma3: GgufProjector = {
 /** Patches along an edge that Idefics3 joins, where the file does not say. */
 const JOINED = 2;
 const LANCZOS = 1;
-/** Squares along the longer edge of a picture, where the file does not say: the library's default, and of all published models. */
+/** Squares along the longer edge of an image, where the file does not say: the library's default, and of all published models. */
 const SQUARES = 4;
 
 const AROUND_SQUARES = ['<fake_token_around_image>', '<global-img>', '<row_1_col_1>'];
 
-/** Idefics3 and SmolVLM, which read pictures alike. Large ones are cut into squares, as in all of their published models. */
+/** Idefics3 and SmolVLM, which read images alike. Large ones are cut into squares, as in all of their published models. */
 const idefics3: GgufProjector = {
   ...{ modelType: 'idefics3', className: 'Idefics3ForConditionalGeneration', language: 'llama' },
   ...{ activation: 'use_gelu', inLayer: SIGLIP_LAYER, tokens: [] },

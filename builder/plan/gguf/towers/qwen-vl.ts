@@ -85,7 +85,7 @@ function configOf(type: string, vision: Json, { facts, config, tokenId }: TextFa
 const LAYER = { ln1: 'norm1', ln2: 'norm2', attn_qkv: 'attn.qkv', attn_out: 'attn.proj' } as const;
 const KEYS = ['vision.spatial_merge_size', 'vision.image_min_pixels', 'vision.image_max_pixels'];
 
-/** Pictures of any size, cut into patches. */
+/** Images of any size, cut into patches. */
 const patches = {
   ...{ language: 'qwen2vl', tokens: [], join: joinedTensors, inModel: (name) => name },
   names: {

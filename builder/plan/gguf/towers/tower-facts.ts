@@ -3,7 +3,7 @@ import type { GgufModel } from '../../../../runtime/gguf/index.js';
 import { ggufFacts, type GgufFacts } from '../facts.js';
 import { rounded } from '../architecture.js';
 
-/** What an mmproj file says of its encoder of pictures. Keys are those behind `clip.`: `vision.image_size`. */
+/** What an mmproj file says of its encoder of images. Keys are those behind `clip.`: `vision.image_size`. */
 export interface TowerFacts extends GgufFacts {
   /** Of its projector: `gemma3`. */
   projector: string;
@@ -22,7 +22,7 @@ const REMEDY = 'take another mmproj file of the model, or leave out pictures wit
 /** Far beyond any encoder. */
 const MOST = 65_536;
 
-/** @throws WeightsError for a file that is no mmproj, or has no encoder of pictures */
+/** @throws WeightsError for a file that is no mmproj, or has no encoder of images */
 export function towerFacts(model: GgufModel): TowerFacts {
   const { refuse: refused, ...facts } = ggufFacts(model);
   const { metadata, architecture } = facts;

@@ -5,7 +5,7 @@ import { askModel, setModelHeaders, sumTokens } from '../../ask.js';
 import type { AskedModel, ServedModel } from '../../host.js';
 import type { DialectCall } from '../../dialect.js';
 import { hint, modelField, neutral, unsupportedField } from '../../fields.js';
-import { SOUND_FORMATS } from '../../../core/sound-formats.js';
+import { AUDIO_FORMATS } from '../../../core/audio-formats.js';
 import { mediaOf } from '../../media.js';
 import { readRequest } from '../../read-request.js';
 import { requireModel } from '../../require-model.js';
@@ -23,7 +23,7 @@ export const speechBody = z.strictObject({
       'name or number of a voice (GET /v1/audio/voices); names of OpenAI’s own voices stand for the model’s usual one where it has none of that name',
     ),
   response_format: z
-    .enum(['wav', 'pcm', ...SOUND_FORMATS])
+    .enum(['wav', 'pcm', ...AUDIO_FORMATS])
     .nullish()
     .transform((format) => format ?? 'mp3')
     .describe('mp3 by default'),
@@ -60,9 +60,9 @@ export async function speak(call: DialectCall): Promise<void> {
     setModelHeaders(response, asked);
     const tokens = sumTokens([usage]);
     if (tokens) host.count(response, tokens);
-    const sound = mediaOf(output);
-    if (!sound) throw new RunError('engine_failed', 'the model made no sound');
-    const sent = isPcm ? { mediaType: 'audio/pcm', media: pcmOf(sound.media) } : sound;
+    const audio = mediaOf(output);
+    if (!audio) throw new RunError('engine_failed', 'the model made no sound');
+    const sent = isPcm ? { mediaType: 'audio/pcm', media: pcmOf(audio.media) } : audio;
     sendMedia(response, sent, { raw: true });
   });
 }

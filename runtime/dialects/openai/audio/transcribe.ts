@@ -131,7 +131,7 @@ function send(response: Response, transcript: Transcript, { format, task, wants 
 
 const usageOf = (duration: number) => ({ type: 'duration', seconds: Math.ceil(duration) });
 
-/** A time that the model did not tell is that of the sound. */
+/** A time that the model did not tell is that of the audio. */
 function segmentsOf({ duration, chunks = [] }: Pick<Transcript, 'duration' | 'chunks'>): Segment[] {
   return chunks.map(({ text: said, timestamp: [start, end] }) => ({
     text: said,
@@ -150,7 +150,7 @@ function sendText(response: Response, text: string, type: string): void {
   response.end(text);
 }
 
-/** A transcript is known when the sound has been heard, so it comes as one event. */
+/** A transcript is known when the audio has been heard, so it comes as one event. */
 async function sendStream(response: Response, text: string): Promise<void> {
   openEvents(response);
   const event = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;

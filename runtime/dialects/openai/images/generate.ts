@@ -55,7 +55,7 @@ export async function generateImages(call: DialectCall): Promise<void> {
   });
 }
 
-/** @param index of the picture: each has a seed of its own */
+/** @param index of the image: each has a seed of its own */
 function paramsOf(given: ImageBody, index: number): Record<string, unknown> {
   const { seed, negative_prompt, num_inference_steps, guidance_scale, size } = given;
   const [width, height] = size == null || size === 'auto' ? [] : size.split('x').map(Number);
@@ -65,7 +65,7 @@ function paramsOf(given: ImageBody, index: number): Record<string, unknown> {
 }
 
 function pngOf(output: unknown): string {
-  const picture = mediaOf(output);
-  if (!picture) throw new RunError('engine_failed', 'the model made no picture');
-  return base64Of(picture.media);
+  const image = mediaOf(output);
+  if (!image) throw new RunError('engine_failed', 'the model made no picture');
+  return base64Of(image.media);
 }

@@ -1,4 +1,4 @@
-import type { PictureMaker, PictureOptions } from '../../../core/handles/index.js';
+import type { ImageMaker, ImageOptions } from '../../../core/handles/index.js';
 import { RunError } from '../../../core/errors.js';
 import { decoderBytes, transformerBytes } from '../../../core/diffusion-run-memory.js';
 import type { LoadRequest } from '../../../core/load-request.js';
@@ -27,14 +27,14 @@ interface Layout {
   /** Default of the scheduler's `max_shift`. */
   mostShift: number;
   /** Parameters of other pipelines. */
-  lacks: readonly Extract<keyof PictureOptions, string>[];
+  lacks: readonly Extract<keyof ImageOptions, string>[];
   openPrompts(request: LoadRequest, network: Json): Promise<EncodePrompts>;
   /** Channels of the latents. */
   channels(network: Json): number;
   /** Latents of a patch's edge. */
   patch(network: Json): number;
   /** The nearest size that it makes. */
-  fit?(options: PictureOptions, edge: number): PictureOptions;
+  fit?(options: ImageOptions, edge: number): ImageOptions;
   /** Noise levels in place of the scheduler's own. */
   sigmas?(steps: number): StartOptions['sigmas'];
   guide(scale: number, network: Json): { guidance?: Guidance; conditions: Record<string, Feed> };
@@ -79,10 +79,10 @@ export const isJoint = ({ name }: PipelineIndex): boolean => Object.hasOwn(LAYOU
 const USUAL_SAMPLE: Size = { height: 128, width: 128 };
 
 /**
- * Pipelines whose network is a transformer over the patches of a picture and its text.
+ * Pipelines whose network is a transformer over the patches of an image and its text.
  * @throws RunError `not_ready` for a scheduler or graph that is not known
  */
-export async function loadJoint(request: LoadRequest, { name }: PipelineIndex): Promise<PictureMaker> {
+export async function loadJoint(request: LoadRequest, { name }: PipelineIndex): Promise<ImageMaker> {
   const layout = LAYOUTS[name]!;
   const [scheduler, shift, network, decoder] = await Promise.all([
     openScheduler(request),
@@ -108,7 +108,7 @@ export async function loadJoint(request: LoadRequest, { name }: PipelineIndex): 
       const asked = layout.fit?.(options, factor * patch) ?? options;
       const size = askedSize(asked, usual, { step: factor * patch, maxPixels: request.maxPixels });
       const grid = { height: size.height / (factor * patch), width: size.width / (factor * patch) };
-      requirePlaces(grid, config, factor * patch);
+      requirePositions(grid, config, factor * patch);
       const { guidance, conditions } = layout.guide(options.guidance_scale ?? layout.scale, config);
       const rows = guidance ? 2 : 1;
       room(transformerBytes(config, grid.height * grid.width, rows) + decoderBytes(decoder.config, size));
@@ -133,8 +133,8 @@ export async function loadJoint(request: LoadRequest, { name }: PipelineIndex): 
   };
 }
 
-/** @throws RunError 422 for more patches in a row than the network has places for */
-function requirePlaces(grid: Size, config: Json, edge: number): void {
+/** @throws RunError 422 for more patches in a row than the network has positions for */
+function requirePositions(grid: Size, config: Json, edge: number): void {
   const most = firstNumber(config, 'pos_embed_max_size') ?? Infinity;
   for (const name of ['height', 'width'] as const)
     if (grid[name] > most)

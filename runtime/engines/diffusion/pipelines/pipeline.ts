@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { RunError } from '../../../core/errors.js';
-import type { PictureOptions } from '../../../core/handles/index.js';
+import type { ImageOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { type DiffusionTask, PIPELINE_CLASSES, pipelineNamed } from '../../../core/pipelines.js';
 import type { Json } from '../../repository/model-folder.js';
@@ -62,9 +62,9 @@ export const withoutOldHabits = (config: Json): Json => ({ ...config, steps_offs
 
 /** @throws RunError 422 that names a parameter which this pipeline lacks */
 export function refuse(
-  options: PictureOptions,
+  options: ImageOptions,
   pipeline: string,
-  names: readonly Extract<keyof PictureOptions, string>[],
+  names: readonly Extract<keyof ImageOptions, string>[],
 ): void {
   const given = names.find((name) => options[name] != null);
   if (given) throw new RunError('unprocessable', `params.${given}: ${pipeline} has no such parameter`);

@@ -1,4 +1,4 @@
-import type { PictureMaker } from '../../../core/handles/index.js';
+import type { ImageMaker } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { encodePng } from '../../../media/encode-png.js';
 import { openDecoder } from '../decoder.js';
@@ -32,7 +32,7 @@ const HABITS: Readonly<Record<string, Habits>> = {
  * model_index.json names.
  * @throws RunError `not_ready` for another class, scheduler or graph
  */
-export async function loadTextToImage(request: LoadRequest): Promise<PictureMaker> {
+export async function loadTextToImage(request: LoadRequest): Promise<ImageMaker> {
   const index = await readIndex(request, 'text-to-image');
   if (isJoint(index)) return loadJoint(request, index);
   const pair = index.name === 'StableDiffusionXLPipeline';
@@ -82,8 +82,8 @@ export async function loadTextToImage(request: LoadRequest): Promise<PictureMake
         predict: (sample, timestep) =>
           unet.predict({ sample, timestep, dims, conditions: all, guidance, signal }),
       });
-      const picture = await decoder.decode(latents, dims, signal);
-      return { mediaType: 'image/png', media: await encodePng(picture) };
+      const image = await decoder.decode(latents, dims, signal);
+      return { mediaType: 'image/png', media: await encodePng(image) };
     },
   };
 }

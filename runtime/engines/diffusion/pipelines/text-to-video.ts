@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import type { PictureMaker, VideoOptions } from '../../../core/handles/index.js';
+import type { ImageMaker, VideoOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { openVideoEncoder } from '../../../media/encode-video.js';
 import { type LatentDecoder, openDecoder } from '../decoder.js';
@@ -22,7 +22,7 @@ const FRAMES_PER_SECOND = 8;
  * TextToVideoSDPipeline: a network over all frames at once, a decoder for each of them.
  * @throws RunError `not_ready` for another class, scheduler or graph, or without an ffmpeg that encodes
  */
-export async function loadTextToVideo(request: LoadRequest): Promise<PictureMaker<VideoOptions>> {
+export async function loadTextToVideo(request: LoadRequest): Promise<ImageMaker<VideoOptions>> {
   await readIndex(request, 'text-to-video');
   const encoder = await openVideoEncoder();
   const [scheduler, unet, decoder, prompts] = await Promise.all([
@@ -66,9 +66,9 @@ export async function loadTextToVideo(request: LoadRequest): Promise<PictureMake
         predict: (values, timestep) =>
           unet.predict({ sample: values, timestep, dims, conditions: all, guidance, signal }),
       });
-      const pictures = { latents, dims, decoder, signal };
-      const film = { ...size, fps: FRAMES_PER_SECOND, frames: decodedFrames(pictures) };
-      return { mediaType: `video/${format}`, media: await encoder.encode(film, format, signal) };
+      const images = { latents, dims, decoder, signal };
+      const video = { ...size, fps: FRAMES_PER_SECOND, frames: decodedFrames(images) };
+      return { mediaType: `video/${format}`, media: await encoder.encode(video, format, signal) };
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { PictureMaker } from '../../../core/handles/index.js';
+import type { ImageMaker } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { RunError } from '../../../core/errors.js';
 import { encodePng } from '../../../media/encode-png.js';
@@ -7,7 +7,7 @@ import { denoise } from '../denoise.js';
 import { startingNoise } from '../latents.js';
 import { decoderBytes, unetBytes } from '../../../core/diffusion-run-memory.js';
 import { createRoom, hasOwnGraphs } from '../memory.js';
-import { toPicture } from '../pixels.js';
+import { toImage } from '../pixels.js';
 import { type Schedule, unscaled } from '../schedulers/scheduler.js';
 import { sampleSize } from '../size.js';
 import { openScheduler, readIndex, refuse } from './pipeline.js';
@@ -27,7 +27,7 @@ const USUAL_STEPS = 50;
  * DDPM, DDIM and PNDM over pixels, and latent diffusion over those of a VQ autoencoder.
  * @throws RunError `not_ready` for another class, scheduler or graph
  */
-export async function loadUnconditional(request: LoadRequest): Promise<PictureMaker> {
+export async function loadUnconditional(request: LoadRequest): Promise<ImageMaker> {
   const { name } = await readIndex(request, 'unconditional-image-generation');
   const own = OWN_SCHEDULERS[name];
   const [scheduler, unet, decoder] = await Promise.all([
@@ -60,8 +60,8 @@ export async function loadUnconditional(request: LoadRequest): Promise<PictureMa
         predict: (values, timestep) =>
           unet.predict({ sample: values, timestep, dims, conditions: {}, signal }),
       });
-      const picture = await pictureOf(sample, dims, { decoder, signal });
-      return { mediaType: 'image/png', media: await encodePng(picture) };
+      const image = await imageOf(sample, dims, { decoder, signal });
+      return { mediaType: 'image/png', media: await encodePng(image) };
     },
   };
 }
@@ -69,12 +69,12 @@ export async function loadUnconditional(request: LoadRequest): Promise<PictureMa
 /** DDPMPipeline scales neither the noise nor what the network reads, whatever its scheduler. */
 const asItIs = (schedule: Schedule): Schedule => ({ ...schedule, initNoiseSigma: 1, scale: unscaled });
 
-function pictureOf(
+function imageOf(
   sample: Float32Array,
   dims: readonly number[],
   { decoder, signal }: { decoder: LatentDecoder | undefined; signal: AbortSignal },
 ) {
   if (decoder) return decoder.decode(sample, dims, signal);
   const [, channels, height, width] = dims as [number, number, number, number];
-  return toPicture({ values: sample, channels, height, width }, signal);
+  return toImage({ values: sample, channels, height, width }, signal);
 }

@@ -115,7 +115,7 @@ export function guidanceOf(
   return scale > 1 ? { guidance: { scale, rescale }, conditions: {} } : { conditions: {} };
 }
 
-/** The smallest pictures that all such networks make: halved three times, and in latents. */
+/** The smallest images that all such networks make: halved three times, and in latents. */
 const SMALL = 64;
 
 /** A size for a quick request, where the graph leaves sizes open. */

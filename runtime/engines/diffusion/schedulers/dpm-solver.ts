@@ -80,12 +80,12 @@ function settingsOf(config: SchedulerConfig) {
   };
 }
 
-/** The network's output as the picture (++) or as the noise, whatever it was trained to give. */
+/** The network's output as the image (++) or as the noise, whatever it was trained to give. */
 function createConversion(config: SchedulerConfig, algorithm: Algorithm) {
   const bound = boundOf(config);
-  const toPicture = algorithm.endsWith('++');
+  const toImage = algorithm.endsWith('++');
   const learned = config.choice('variance_type', ['learned', 'learned_range', 'none'], 'none') !== 'none';
-  const flows = toPicture && config.flag('use_flow_sigmas', false);
+  const flows = toImage && config.flag('use_flow_sigmas', false);
   const prediction = predictionOf(config, { flow: flows });
   return (
     given: Float32Array,
@@ -94,7 +94,7 @@ function createConversion(config: SchedulerConfig, algorithm: Algorithm) {
   ): Float32Array => {
     const output = learned && prediction === 'epsilon' ? firstHalves(given, sample.length, rows) : given;
     // Flow outputs go by the noise level as it is.
-    if (toPicture) {
+    if (toImage) {
       const original = originalOf(prediction, output, sample, point);
       return bound ? bound(original, rows) : original;
     }

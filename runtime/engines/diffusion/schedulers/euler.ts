@@ -7,7 +7,7 @@ import { withFinal } from './sigmas.js';
 /** EulerDiscreteScheduler (algorithm 2 of Karras et al., 2022, without churn). */
 export function euler(config: SchedulerConfig): Scheduler {
   const { levels, initOf, lowest } = createLevels(config);
-  // Python's class knows this name for a picture, too.
+  // Python's class knows this name for an image, too.
   const named = config.choice(
     'prediction_type',
     ['epsilon', 'sample', 'original_sample', 'v_prediction'],

@@ -6,7 +6,7 @@ import { unscaled } from './scheduler.js';
 import { curveOf, onCurve } from './sigmas.js';
 import { linspace } from './timesteps.js';
 
-/** FlowMatchEulerDiscreteScheduler: straight ways from noise to picture (Esser et al., 2024). */
+/** FlowMatchEulerDiscreteScheduler: straight ways from noise to image (Esser et al., 2024). */
 export function flowMatchEuler(config: SchedulerConfig): Scheduler {
   const all = trainSteps(config);
   const inverted = config.flag('invert_sigmas', false);
@@ -49,7 +49,7 @@ function createFlowLevels(config: SchedulerConfig): (options: StartOptions) => n
 
 const moved = (sigma: number, shift: number): number => (shift * sigma) / (1 + (shift - 1) * sigma);
 
-/** Moves noise levels, by a fixed shift or by the picture's size (`mu`). */
+/** Moves noise levels, by a fixed shift or by the image's size (`mu`). */
 export function shiftOf(config: SchedulerConfig, field: 'shift' | 'flow_shift') {
   const shift = config.number(field, 1);
   const type = config.choice('time_shift_type', ['exponential', 'linear'], 'exponential');

@@ -5,10 +5,10 @@ import { type SchedulerConfig, requireSteps, trainSteps } from './config.js';
 import { boundOf, originalOf, predictionOf } from './prediction.js';
 import { type Scheduler, unscaled } from './scheduler.js';
 
-/** Spread of the pictures for which the network was trained. */
+/** Spread of the images for which the network was trained. */
 const SIGMA_DATA = 0.5;
 
-/** LCMScheduler (Luo et al., 2023): the picture at once, and noise on it again for the next step. */
+/** LCMScheduler (Luo et al., 2023): the image at once, and noise on it again for the next step. */
 export function lcm(config: SchedulerConfig): Scheduler {
   const shares = signalShares(config, { start: 0.00085, end: 0.012, schedule: 'scaled_linear' });
   const prediction = predictionOf(config);

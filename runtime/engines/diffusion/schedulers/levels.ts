@@ -80,7 +80,7 @@ export function alongSlope(
   return sample.map((value, i) => value + Math.fround(slope[i]! * step));
 }
 
-/** Goes from one noise level to another, away from the picture. */
+/** Goes from one noise level to another, away from the image. */
 export const slide = (
   sample: Float32Array,
   original: Float32Array,

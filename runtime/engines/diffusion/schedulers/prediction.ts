@@ -16,7 +16,7 @@ export interface Mix {
   sigma: number;
 }
 
-/** The picture that the network's output means. */
+/** The image that the network's output means. */
 export function originalOf(
   prediction: Prediction,
   output: Float32Array,
@@ -24,7 +24,7 @@ export function originalOf(
   { alpha, sigma }: Mix,
 ): Float32Array {
   if (prediction === 'sample') return output;
-  // Divided last, as Python does: where nothing of the signal is left the picture is infinite, and clipped.
+  // Divided last, as Python does: where nothing of the signal is left the image is infinite, and clipped.
   if (prediction === 'epsilon') return combine([1, sample], [-sigma, output]).map((value) => value / alpha);
   if (prediction === 'flow_prediction') return combine([1, sample], [-sigma, output]);
   return combine([alpha, sample], [-sigma, output]);
@@ -56,7 +56,7 @@ export function originalAtLevel(
   return sample.map((value, i) => Math.fround(-share * output[i]!) + Math.fround(value / square));
 }
 
-/** Bounds what is known of the picture (`thresholding`, `clip_sample`); undefined where nothing is to be done. */
+/** Bounds what is known of the image (`thresholding`, `clip_sample`); undefined where nothing is to be done. */
 export type Bound = ((original: Float32Array, rows: number) => Float32Array) | undefined;
 
 /** @param clips the class's default of `clip_sample`; undefined where it has none */
@@ -81,7 +81,7 @@ interface Threshold {
   most: number;
 }
 
-/** Dynamic thresholding (Imagen): each picture is cut at a quantile of its absolute values, and scaled by it. */
+/** Dynamic thresholding (Imagen): each image is cut at a quantile of its absolute values, and scaled by it. */
 function threshold(original: Float32Array, { rows, ratio, most }: Threshold): Float32Array {
   const result = new Float32Array(original.length);
   const size = original.length / rows;

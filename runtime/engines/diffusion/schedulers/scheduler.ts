@@ -5,17 +5,17 @@ export type Draw = (count: number) => Float32Array;
 export interface StartOptions {
   /** Runs of the network as the caller counts them; some methods need more. */
   steps: number;
-  /** Pictures in a sample, of which each has a threshold of its own; 1 by default. */
+  /** Images in a sample, of which each has a threshold of its own; 1 by default. */
   rows?: number;
   /** Share of fresh noise in each step (DDIM alone). */
   eta?: number;
   /** Noise levels in place of those of the schedule (flow matching alone). */
   sigmas?: readonly number[];
-  /** Shift by the picture's size, for schedules with `use_dynamic_shifting`. */
+  /** Shift by the image's size, for schedules with `use_dynamic_shifting`. */
   mu?: number;
 }
 
-/** One request's way from noise to picture. Steps are taken in order, each once. */
+/** One request's way from noise to image. Steps are taken in order, each once. */
 export interface Schedule {
   /** What the network is told, one for each of its runs; may be fractions. */
   readonly timesteps: readonly number[];

@@ -17,7 +17,7 @@ export function uniPc(config: SchedulerConfig): Scheduler {
     flow: flowLevels(config),
   });
   const flow = config.flag('use_flow_sigmas', false);
-  const convert = createConversion(config, kind.toPicture);
+  const convert = createConversion(config, kind.toImage);
   return (options) => {
     const { timesteps, sigmas } = levels(options);
     const points = Array.from(sigmas, (sigma) => pointAt(sigma, flow));
@@ -52,7 +52,7 @@ export function uniPc(config: SchedulerConfig): Scheduler {
 }
 
 interface Kind {
-  toPicture: boolean;
+  toImage: boolean;
   /** B(h) = h, not e^h - 1. */
   linear: boolean;
 }
@@ -67,20 +67,20 @@ function settingsOf(config: SchedulerConfig) {
     lowers: config.flag('lower_order_final', true),
     /** Steps after which nothing is corrected. */
     uncorrected: config.numbers('disable_corrector') ?? [],
-    kind: { toPicture: config.flag('predict_x0', true), linear: solver === 'bh1' },
+    kind: { toImage: config.flag('predict_x0', true), linear: solver === 'bh1' },
   };
 }
 
-function createConversion(config: SchedulerConfig, toPicture: boolean) {
+function createConversion(config: SchedulerConfig, toImage: boolean) {
   const bound = boundOf(config);
-  const flows = toPicture && config.flag('use_flow_sigmas', false);
+  const flows = toImage && config.flag('use_flow_sigmas', false);
   const prediction = predictionOf(config, { flow: flows });
   return (
     output: Float32Array,
     sample: Float32Array,
     { point, rows }: { point: Point; rows: number },
   ): Float32Array => {
-    if (!toPicture) return noiseOf(prediction, output, sample, point);
+    if (!toImage) return noiseOf(prediction, output, sample, point);
     const original = originalOf(prediction, output, sample, point);
     return bound ? bound(original, rows) : original;
   };
@@ -93,22 +93,22 @@ interface Weights {
 }
 
 /** @param points the level that the step leads to, the one it starts from, and those before */
-function stepWeights({ toPicture, linear }: Kind, points: readonly Point[], corrects: boolean): Weights {
+function stepWeights({ toImage, linear }: Kind, points: readonly Point[], corrects: boolean): Weights {
   const [to, from, ...before] = points as [Point, Point, ...Point[]];
   const h = to.lambda - from.lambda;
-  const hh = toPicture ? -h : h;
+  const hh = toImage ? -h : h;
   const phi = Math.expm1(hh);
   const scale = linear ? hh : phi;
   const ratios = before.map(({ lambda }) => (lambda - from.lambda) / h);
   const rhos = rhosOf(ratios, { hh, phi, scale, corrects });
-  const weight = toPicture ? to.alpha : to.sigma;
+  const weight = toImage ? to.alpha : to.sigma;
   const outputs = [-weight * phi, ...ratios.map(() => 0)];
   for (const [i, rho] of rhos.entries()) {
     const part = (-weight * scale * rho) / (ratios[i] ?? 1);
     outputs[0]! -= part;
     outputs[i + 1] = part;
   }
-  return { sample: toPicture ? to.sigma / from.sigma : to.alpha / from.alpha, outputs };
+  return { sample: toImage ? to.sigma / from.sigma : to.alpha / from.alpha, outputs };
 }
 
 interface Growth {

@@ -4,7 +4,7 @@ import { labelsOf, problemOf } from '../../repository/labels.js';
 import { toLogits } from '../../sessions/tensors.js';
 import { openAudioModel } from './audio-model.js';
 
-/** *ForSequenceClassification over sounds: input_values or input_features -> logits [1, labels]. */
+/** *ForSequenceClassification over audio clips: input_values or input_features -> logits [1, labels]. */
 export async function loadAudioClassifier(request: LoadRequest): Promise<AudioClassifier> {
   const { config, samples, run } = await openAudioModel(request, 'logits');
   return {

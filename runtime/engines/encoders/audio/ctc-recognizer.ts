@@ -4,9 +4,9 @@ import type { SpeechRecognizer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { readersIn } from '../../repository/named-readers.js';
-import type { AudioReader } from '../../sounds/steps-left.js';
+import type { AudioReader } from '../../audio/steps-left.js';
 import { type TensorLike, toLogits } from '../../sessions/tensors.js';
-import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
+import { type AudioPiece, audioPieces } from '../../audio/audio-pieces.js';
 import { loadCtcPieces } from '../../tokenizers/ctc-pieces.js';
 import { loadCtcVocabulary } from '../../tokenizers/ctc-vocabulary.js';
 import { openAudioModel } from './audio-model.js';
@@ -23,11 +23,11 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
   const samplesPerStep = stepOf(config, reader);
   return {
     async transcribe(
-      sound,
+      audio,
       { chunk_length_s, stride_length_s, return_timestamps, return_chunks, ...others },
       signal,
     ) {
-      // Python has no times of pieces, and no samples of a step to cut sounds by.
+      // Python has no times of pieces, and no samples of a step to cut audio clips by.
       if (hasPieces) refuse({ return_timestamps, chunk_length_s, stride_length_s }, 'no other parameter');
       // Times of letters or words change nothing in the text; there are no others, as in Python.
       if (return_timestamps === true) refuse({ return_timestamps });
@@ -37,8 +37,8 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
           'params.return_timestamps: this model’s times are not told; leave return_timestamps or return_chunks out',
         );
       refuse(others);
-      const whole = await samples(sound, signal);
-      const pieces = soundPieces(whole, { chunk_length_s, stride_length_s }, { rate, align: samplesPerStep });
+      const whole = await samples(audio, signal);
+      const pieces = audioPieces(whole, { chunk_length_s, stride_length_s }, { rate, align: samplesPerStep });
       const ids: number[] = [];
       for (const piece of pieces ?? [{ samples: whole, left: 0, right: 0 }]) {
         const best = bestTokens((await run(piece.samples, signal))['logits']!);
@@ -89,7 +89,7 @@ function bestTokens(logits: TensorLike): number[] {
 }
 
 /** Steps of a piece without those that it shares with its neighbours (rescale_stride). */
-function ownSteps(ids: number[], { samples, left, right }: SoundPiece, samplesPerStep: number): number[] {
+function ownSteps(ids: number[], { samples, left, right }: AudioPiece, samplesPerStep: number): number[] {
   const steps = roundHalfEven(samples.length / samplesPerStep);
   const share = (count: number) => roundHalfEven((count / samples.length) * steps);
   return ids.slice(share(left), steps - share(right));

@@ -7,7 +7,7 @@ import { toFloat32 } from '../../sessions/tensors.js';
 import { loadTokenizer } from '../../tokenizers/tokenizer.js';
 import { openAudioModel } from './audio-model.js';
 
-/** ParakeetForTDT, ParakeetForRNNT: input_features -> tokens [1, most], all of a sound in one run, -1 behind the last one. */
+/** ParakeetForTDT, ParakeetForRNNT: input_features -> tokens [1, most], all of an audio clip in one run, -1 behind the last one. */
 export async function loadTransducer(request: LoadRequest): Promise<SpeechRecognizer> {
   const [{ config, rate, samples, run }, tokenizer, generation] = await Promise.all([
     openAudioModel(request, 'tokens'),
@@ -21,9 +21,9 @@ export async function loadTransducer(request: LoadRequest): Promise<SpeechRecogn
   const ends = [generation?.['eos_token_id'] ?? []].flat();
   const padding = tokenizer.namedId('pad_token');
   return {
-    async transcribe(sound, options, signal) {
+    async transcribe(audio, options, signal) {
       refuse(options);
-      const whole = await samples(sound, signal);
+      const whole = await samples(audio, signal);
       const { tokens } = await run(whole, signal);
       const all = Array.from(toFloat32(tokens!)).filter((id) => id >= 0);
       const end = all.findIndex((id) => ends.includes(id));
@@ -69,7 +69,7 @@ function requireGreedy(generation: Json, { config, predictsDurations }: Network)
   );
   if (other)
     throw new RunError('not_ready', `generation_config.json: ${other[0]} is not known for transducers`);
-  requireTokensOnly(generation['suppress_tokens'], predictsDurations ? durationPlaces(config) : []);
+  requireTokensOnly(generation['suppress_tokens'], predictsDurations ? durationPositions(config) : []);
   const start = generation['decoder_start_token_id'] ?? generation['bos_token_id'];
   const blank = config['blank_token_id'] ?? 8192;
   if (start === blank) return blank as number;
@@ -80,12 +80,12 @@ function requireGreedy(generation: Json, { config, predictsDurations }: Network)
 }
 
 /** Scores of durations stand behind those of tokens; Python takes them for tokens unless they are suppressed. */
-function requireTokensOnly(suppressed: unknown, places: readonly number[]): void {
+function requireTokensOnly(suppressed: unknown, positions: readonly number[]): void {
   const given = new Set(Array.isArray(suppressed) ? (suppressed as unknown[]) : []);
-  if (given.size === places.length && places.every((place) => given.has(place))) return;
+  if (given.size === positions.length && positions.every((place) => given.has(place))) return;
   const wanted =
-    places.length > 0
-      ? `has to list the places of durations (${places.join(', ')}), and no others`
+    positions.length > 0
+      ? `has to list the places of durations (${positions.join(', ')}), and no others`
       : 'has to be empty';
   throw new RunError('not_ready', `generation_config.json: suppress_tokens ${wanted}`);
 }
@@ -93,7 +93,7 @@ function requireTokensOnly(suppressed: unknown, places: readonly number[]): void
 /** Of ParakeetTDTConfig. */
 const DEFAULTS = { vocab_size: 8193, durations: [0, 1, 2, 3, 4] };
 
-function durationPlaces(config: Json): number[] {
+function durationPositions(config: Json): number[] {
   const { vocab_size, durations }: typeof DEFAULTS = { ...DEFAULTS, ...config };
   return durations.map((_, i) => vocab_size + i);
 }

@@ -14,13 +14,13 @@ export interface Predicted {
   /** predicted_depth */
   plane: Plane;
   outputs: Tensors;
-  /** Size of the picture. */
+  /** Size of the image. */
   original: Edges;
 }
 
 const BICUBIC = 3;
 
-/** Depths of a picture's own size: `post_process_depth_estimation` of the image processor. */
+/** Depths of an image's own size: `post_process_depth_estimation` of the image processor. */
 export function depthRows(
   { processor, processing }: Pick<ImageModel, 'processor' | 'processing'>,
   predicted: Predicted,

@@ -8,7 +8,7 @@ import {
   type Tensors,
 } from '../../sessions/tensors.js';
 
-/** Inputs that a picture alone can give. */
+/** Inputs that an image alone can give. */
 const INPUTS: Record<string, (image: ProcessedImage, port: Port) => TensorLike> = {
   pixel_values: ({ values, height, width, patches }) => ({
     type: 'float32',
@@ -26,7 +26,7 @@ const INPUTS: Record<string, (image: ProcessedImage, port: Port) => TensorLike> 
   }),
 };
 
-/** 1 where the picture is, 0 where it was padded: [1, height, width], in the type that the graph declares. */
+/** 1 where the image is, 0 where it was padded: [1, height, width], in the type that the graph declares. */
 function maskOf({ height, width, content }: ProcessedImage, { type }: Port): TensorLike {
   const Narrow = NARROW_TYPES[type as keyof typeof NARROW_TYPES] as Int32ArrayConstructor | undefined;
   const data = Narrow ? new Narrow(height * width) : new BigInt64Array(height * width);
@@ -42,7 +42,7 @@ function maskOf({ height, width, content }: ProcessedImage, { type }: Port): Ten
 const inputName = ({ name }: Port, inputs: readonly Port[]): string =>
   inputs.length === 1 && inputs[0]!.shape.length === 4 ? 'pixel_values' : name;
 
-/** @throws RunError `not_ready` for a graph that wants more than a picture */
+/** @throws RunError `not_ready` for a graph that wants more than an image */
 export function checkImageInputs(inputs: readonly Port[]): void {
   const names = inputs.map((port) => inputName(port, inputs));
   const unknown = names.filter((name) => !(name in INPUTS));
@@ -60,5 +60,5 @@ export function imageRow(inputs: readonly Port[], image: ProcessedImage): Tensor
   return Object.fromEntries(inputs.map((port) => [port.name, INPUTS[inputName(port, inputs)]!(image, port)]));
 }
 
-/** True for what a picture gives. */
+/** True for what an image gives. */
 export const isImageInput = (name: string): boolean => Object.hasOwn(INPUTS, name);

@@ -6,7 +6,7 @@ import { readersIn } from '../../repository/named-readers.js';
 import { contextLengthOf } from '../../repository/sequence-lengths.js';
 import { toLogits } from '../../sessions/tensors.js';
 import type { Encoding } from '../../tokenizers/tokenizer.js';
-import { samplePicture } from '../image/sample-picture.js';
+import { sampleImage } from '../image/sample-image.js';
 import { givesMask, type JointModel, openJointModel } from './joint-model.js';
 import { dot, embeddingsOf, findLogitScale, type LogitScale } from './text-embeddings.js';
 
@@ -67,18 +67,18 @@ const SAMPLES = ['a', 'b c', '1', 'the 2'];
 
 async function tryLogitScale(model: JointModel, { encode, width }: Texts): Promise<LogitScale | undefined> {
   const { signal } = new AbortController();
-  const picture = model.pictureFeeds(model.process(samplePicture(7)));
-  const feeds = { ...model.textFeeds(SAMPLES.map(encode), width), ...picture };
+  const image = model.imageFeeds(model.process(sampleImage(7)));
+  const feeds = { ...model.textFeeds(SAMPLES.map(encode), width), ...image };
   return findLogitScale(await model.run(feeds, signal));
 }
 
-/** All texts are in a run with the picture. */
+/** All texts are in a run with the image. */
 function matchWhole(model: JointModel, { encode, width }: Texts): Match {
   return async (image, texts, signal) => {
     const rows = texts.map(encode);
-    const picture = await model.readPicture(image, signal);
+    const prepared = await model.readImage(image, signal);
     const logits: number[] = [];
-    for await (const { outputs } of model.runTexts({ rows, picture, width, signal }))
+    for await (const { outputs } of model.runTexts({ rows, image: prepared, width, signal }))
       logits.push(...toLogits(outputs['logits_per_image']!));
     return Float32Array.from(logits);
   };
@@ -95,10 +95,10 @@ function matchWithCache(model: JointModel, { encode, width }: Texts, { scale, bi
     const missing = [...known.keys()].filter((text) => known.get(text) === undefined);
     const asked = missing.length > 0 ? missing : [texts[0]!];
     const rows = asked.map(encode);
-    const picture = await model.readPicture(image, signal);
+    const prepared = await model.readImage(image, signal);
     let embedding: Float32Array | undefined;
     let next = 0;
-    for await (const { outputs } of model.runTexts({ rows, picture, width, signal })) {
+    for await (const { outputs } of model.runTexts({ rows, image: prepared, width, signal })) {
       const found = embeddingsOf(outputs)!;
       embedding = found.image;
       for (const text of found.texts) {

@@ -1,7 +1,7 @@
 import type { LoadRequest } from '../../../core/load-request.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { createSingleRuns } from '../../batching/single-runs.js';
-import { openPictureInput } from '../../pictures/picture-input.js';
+import { openImageInput } from '../../images/image-input.js';
 import type { ProcessedImage } from '../../processors/image/image-processor.js';
 import { type Json } from '../../repository/model-folder.js';
 import { readModelConfig } from '../../repository/model-config.js';
@@ -13,7 +13,7 @@ import { type Encoding, loadTokenizer, type TextTokenizer } from '../../tokenize
 import { imageRow, isImageInput } from '../image/image-inputs.js';
 import { createFeeds } from '../text/encoder/row-tensors.js';
 
-/** A graph that reads a picture and texts in one run. */
+/** A graph that reads an image and texts in one run. */
 export interface JointModel {
   /** config.json */
   config: Json;
@@ -21,28 +21,28 @@ export interface JointModel {
   /** True for a graph with the input attention_mask. */
   takesMask: boolean;
   /** What the graph reads of decoded pixels. */
-  process(picture: Picture): ProcessedImage;
-  /** Decodes a picture as memory allows. @throws RunError 413, 415, 422; the signal's reason */
-  readPicture(bytes: Uint8Array, signal: AbortSignal): Promise<ProcessedImage>;
+  process(image: Image): ProcessedImage;
+  /** Decodes an image as memory allows. @throws RunError 413, 415, 422; the signal's reason */
+  readImage(bytes: Uint8Array, signal: AbortSignal): Promise<ProcessedImage>;
   /** Input tensors [texts, longest text], shorter ones padded; all of `width` tokens where that is given. */
   textFeeds(rows: readonly Encoding[], width?: number): Tensors;
   /**
-   * Runs the graph with a picture and with all texts, some at a time: what it makes of a text does not depend on the others,
+   * Runs the graph with an image and with all texts, some at a time: what it makes of a text does not depend on the others,
    * and many texts at once would take much memory. Gives the outputs of each run and how many texts were in it.
    */
   runTexts(request: JointRequest): AsyncGenerator<{ outputs: Tensors; count: number }>;
   /** One run, on the next session that is free. Rejects with the signal's reason when that aborts before its turn. */
   run(feeds: Tensors, signal: AbortSignal): Promise<Tensors>;
-  /** Input tensors of a picture. */
-  pictureFeeds(picture: ProcessedImage): Tensors;
+  /** Input tensors of an image. */
+  imageFeeds(image: ProcessedImage): Tensors;
 }
 
 export interface JointRequest {
   rows: readonly Encoding[];
-  picture: ProcessedImage;
+  image: ProcessedImage;
   /** Tokens of every row, for graphs that take no mask. */
   width?: number;
-  /** Texts of a run, at most, for graphs whose texts and pictures share an axis. */
+  /** Texts of a run, at most, for graphs whose texts and images share an axis. */
   most?: number;
   signal: AbortSignal;
 }
@@ -51,7 +51,7 @@ export interface JointRequest {
 const TOKENS = 1024;
 
 /**
- * Opens a graph that reads a picture and texts; its role is `model`.
+ * Opens a graph that reads an image and texts; its role is `model`.
  * @param needed outputs that the head reads
  * @throws RunError `not_ready` for a graph that does not give them
  */
@@ -63,33 +63,33 @@ export async function openJointModel(request: LoadRequest, ...needed: string[]):
   ]);
   const { inputs, outputs } = opened;
   requireOutputs(outputs, needed);
-  const pictures = await openPictureInput(request, config);
-  // A request's texts and picture belong together.
+  const images = await openImageInput(request, config);
+  // A request's texts and image belong together.
   const forward = createSingleRuns(opened);
-  const pictureInputs = inputs.filter(({ name }) => isImageInput(name));
+  const imageInputs = inputs.filter(({ name }) => isImageInput(name));
   const textInputs = inputs.filter(({ name }) => !isImageInput(name));
   const masks = givesMask(tokenizer);
-  const pictureFeeds: JointModel['pictureFeeds'] = (picture) => imageRow(pictureInputs, picture);
+  const imageFeeds: JointModel['imageFeeds'] = (image) => imageRow(imageInputs, image);
   const textFeeds: JointModel['textFeeds'] = (rows, width = 0) =>
     createFeeds(textInputs, padded(rows, { width, tokenizer, masks }), padId(tokenizer));
   async function run(feeds: Tensors, signal: AbortSignal): Promise<Tensors> {
     const found = await forward(feeds, signal);
-    pictures.hasRun();
+    images.hasRun();
     return found;
   }
   return {
-    ...{ config, tokenizer, pictureFeeds, textFeeds, run },
+    ...{ config, tokenizer, imageFeeds, textFeeds, run },
     takesMask: textInputs.some(({ name }) => name === 'attention_mask'),
-    process: pictures.process,
-    readPicture: pictures.read,
-    async *runTexts({ rows, picture, width = 0, most = Infinity, signal }) {
+    process: images.process,
+    readImage: images.read,
+    async *runTexts({ rows, image, width = 0, most = Infinity, signal }) {
       const count = Math.min(most, textsPerRun(rows, width));
       for (let from = 0; from < rows.length; from += count) {
         const some = rows.slice(from, from + count);
         // A run takes the memory of its inputs.
         const feeds = {
           ...textFeeds(some, width),
-          ...pictureFeeds({ ...picture, values: picture.values.slice() }),
+          ...imageFeeds({ ...image, values: image.values.slice() }),
         };
         yield { outputs: await run(feeds, signal), count: some.length };
       }

@@ -1,7 +1,7 @@
 import type { TensorLike, Tensors } from '../../sessions/tensors.js';
 import { toFloat32, toLogits } from '../../sessions/tensors.js';
 
-/** How logits follow from the embeddings of a picture and of a text: scale times their dot product, plus bias. */
+/** How logits follow from the embeddings of an image and of a text: scale times their dot product, plus bias. */
 export interface LogitScale {
   scale: number;
   bias: number;
@@ -11,7 +11,7 @@ export interface LogitScale {
 const TOLERANCE = 1e-4;
 
 /**
- * Finds scale and bias by what a run gave for one picture and several texts.
+ * Finds scale and bias by what a run gave for one image and several texts.
  * @returns undefined for graphs whose logits don't follow from their embeddings, or that don't give them
  */
 export function findLogitScale(outputs: Tensors): LogitScale | undefined {
@@ -30,7 +30,7 @@ export function findLogitScale(outputs: Tensors): LogitScale | undefined {
   return Number.isFinite(scale) && isExact ? { scale, bias } : undefined;
 }
 
-/** Embeddings of a picture, and of each text. */
+/** Embeddings of an image, and of each text. */
 export function embeddingsOf(outputs: Tensors): { image: Float32Array; texts: Float32Array[] } | undefined {
   const [image, texts] = [outputs['image_embeds'], outputs['text_embeds']];
   if (!image || !texts) return undefined;

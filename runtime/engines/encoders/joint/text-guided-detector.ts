@@ -17,10 +17,10 @@ export async function loadTextGuidedDetector(request: LoadRequest): Promise<Text
   const model = await openJointModel(request, 'logits', 'pred_boxes');
   const { config, tokenizer } = model;
   const { detector } = readersIn(request);
-  // A score for each token of a text, one text with a picture.
+  // A score for each token of a text, one text with an image.
   const byTokens = detector === 'tokens';
   const most = (byTokens ? firstNumber(config, 'max_text_len') : contextLengthOf(config)) ?? Infinity;
-  // OWLv2 pads pictures to squares, and its boxes are relative to those.
+  // OWLv2 pads images to squares, and its boxes are relative to those.
   const isSquare = detector === 'squares';
   return {
     async detect(image, labels, threshold, signal) {
@@ -28,14 +28,14 @@ export async function loadTextGuidedDetector(request: LoadRequest): Promise<Text
       const long = rows.find(({ ids }) => ids.length > most);
       if (long)
         throw new RunError('unprocessable', `a label has ${long.ids.length} tokens; the model takes ${most}`);
-      const picture = await model.readPicture(image, signal);
-      const { width, height } = picture.original;
+      const prepared = await model.readImage(image, signal);
+      const { width, height } = prepared.original;
       const edge = Math.max(width, height);
       const scale = isSquare ? { width: edge, height: edge } : { width, height };
       const found: Detection[] = [];
       let first = 0;
       for await (const { outputs, count } of model.runTexts({
-        ...{ rows, picture, signal },
+        ...{ rows, image: prepared, signal },
         ...(byTokens ? { most: 1 } : {}),
       })) {
         const logits = byTokens ? bestTokens(outputs['logits']!) : outputs['logits']!;

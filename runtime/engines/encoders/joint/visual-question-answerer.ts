@@ -22,8 +22,8 @@ export async function loadVisualQuestionAnswerer(request: LoadRequest): Promise<
           `the question has ${row.ids.length} tokens; the model takes ${most}`,
         );
       const text = model.textFeeds([row]);
-      const picture = await model.readPicture(image, signal);
-      const outputs = await model.run({ ...text, ...model.pictureFeeds(picture) }, signal);
+      const prepared = await model.readImage(image, signal);
+      const outputs = await model.run({ ...text, ...model.imageFeeds(prepared) }, signal);
       const logits = toLogits(outputs['logits']!);
       return { logits, labels: labelsOf(model.config, logits.length), problem: 'multi_label' };
     },

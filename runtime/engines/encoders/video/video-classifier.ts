@@ -42,7 +42,7 @@ export async function loadVideoClassifier(request: LoadRequest): Promise<VideoCl
   };
 }
 
-/** These networks have a place for each frame. */
+/** These networks have a position for each frame. */
 function checkFrames(asked: number, trained: number | undefined): void {
   if (trained === undefined || asked === trained) return;
   throw new RunError('unprocessable', `params.num_frames: this model reads ${trained} frames, not ${asked}`);
@@ -60,8 +60,8 @@ function readClip(bytes: Uint8Array, { clip, processor, limits, signal }: ClipWo
   const numbers = frameNumbers(clip);
   return withVideo(bytes, { limits, signal }, async (video) => {
     const images: { values: Float32Array; height: number; width: number }[] = [];
-    await video.frames(numbers, async (picture) => {
-      images.push(await processor.processInSlices(picture, signal));
+    await video.frames(numbers, async (image) => {
+      images.push(await processor.processInSlices(image, signal));
     });
     if (images.length < numbers.length) throw tooShort(numbers, images.length);
     const { height, width, values } = images[0]!;

@@ -2,7 +2,7 @@ import type { TensorLike } from '../../sessions/tensors.js';
 
 /** What a decoder is fed before its first new token. */
 export interface Prompt {
-  /** As Python has them: a picture is its token again and again. */
+  /** As Python has them: an image is its token again and again. */
   tokens: readonly number[];
   /** What stands in place of embedded tokens, in the order of the prompt. Only for decoders that take embeddings. */
   spans?: readonly FeatureSpan[] | undefined;
@@ -12,7 +12,7 @@ export interface Prompt {
   groups?: readonly number[] | undefined;
   /** What is asked of its heads. */
   attention?: AskedAttention | undefined;
-  /** Absent: each token stands at its place. */
+  /** Absent: each token stands at its position. */
   positions?: PromptPositions | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface AskedAttention {
   tell(shares: Float32Array, tokens: number): void;
 }
 
-/** What an encoder made of a picture. */
+/** What an encoder made of an image. */
 export interface FeatureSpan {
   /** Place of the first one in the prompt. */
   start: number;
@@ -42,7 +42,7 @@ export interface FeatureSpan {
 export interface PromptPositions {
   /** For each axis the position of each token. */
   axes: readonly (readonly number[])[];
-  /** How far tokens after the prompt stand from their place, on every axis. */
+  /** How far tokens after the prompt stand from their position, on every axis. */
   shift: number;
 }
 
@@ -63,7 +63,7 @@ export function positionsOf(
 /** An input of graphs that let tokens of a prompt see later ones: int64 [rows, tokens], their groups. */
 export const GROUPS_INPUT = 'token_groups';
 
-/** True for a place that features stand at. */
+/** True for a position that features stand at. */
 export function isFeature({ spans = [] }: Prompt, place: number): boolean {
   return spans.some(({ start, count }) => place >= start && place < start + count);
 }

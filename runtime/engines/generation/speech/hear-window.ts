@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { GenerateOptions, RecognitionOptions, SpeechOptions } from '../../../core/handles/index.js';
-import type { SoundFeatures } from '../../processors/audio/sound-features.js';
+import type { AudioFeatures } from '../../processors/audio/audio-features.js';
 import type { WhisperExtractor } from '../../processors/audio/whisper.js';
 import { generateFromSource, lastOf, type SourceModel } from '../generate-from-source.js';
 import { logSumExp } from '../search/log-softmax.js';
@@ -10,7 +10,7 @@ import type { Alignment } from './word-times/alignment.js';
 import { timestampRules } from './timestamp-rules.js';
 import type { WhisperTokens } from './whisper-prompt.js';
 
-export interface WhisperModel extends SourceModel<SoundFeatures> {
+export interface WhisperModel extends SourceModel<AudioFeatures> {
   extractor: WhisperExtractor;
 }
 
@@ -27,7 +27,7 @@ export interface Listening {
 }
 
 export interface Window {
-  source: SoundFeatures;
+  source: AudioFeatures;
   /** Tokens of a text before. */
   prefix: readonly number[];
   /** The tokens that the text begins with. */
@@ -42,7 +42,7 @@ export interface HeardWindow extends Heard {
 /** Seeds of texts that are drawn one after the other lie so far apart. */
 const SEED_STRIDE = 0x5851f42d;
 
-/** Hears the windows of one sound. The tokens are without the one that ended them. */
+/** Hears the windows of one audio clip. The tokens are without the one that ended them. */
 export function createHearing(
   model: WhisperModel,
   tokens: WhisperTokens,
@@ -105,7 +105,7 @@ function rulesOfTimes(
 export async function detectLanguage(
   model: WhisperModel,
   { start, languages }: WhisperTokens,
-  source: SoundFeatures,
+  source: AudioFeatures,
   { signal }: Listening,
 ): Promise<number> {
   const scores = await scoresAfter(model, [start], { source, signal });
@@ -133,7 +133,7 @@ async function noSpeechProbability(
 async function scoresAfter(
   { decoder }: WhisperModel,
   tokens: readonly number[],
-  { source, signal }: { source: SoundFeatures; signal: AbortSignal },
+  { source, signal }: { source: AudioFeatures; signal: AbortSignal },
 ): Promise<Float32Array> {
   const request = { maxRows: 1, maxLength: tokens.length + 1, waits: true, signal };
   const decoding = await decoder.start(source, request);

@@ -9,7 +9,7 @@ export interface WindowResult {
 export interface SeekRules {
   /** Token of the time 0. */
   timestampBegin: number;
-  /** Frames of the sound in this window. */
+  /** Frames of the audio in this window. */
   windowFrames: number;
   /** Frames of a step of time. */
   framesPerStep: number;

@@ -48,7 +48,7 @@ export interface PromptChoice extends Pick<SpeechOptions, 'language' | 'task'> {
 
 /**
  * The tokens that the text begins with (WhisperGenerationMixin._retrieve_init_tokens).
- * @param detect finds the language of the sound: called where neither request nor repository names one
+ * @param detect finds the language of the audio: called where neither request nor repository names one
  * @throws RunError 422 for a language or task that the model does not have
  */
 export async function whisperPrompt(

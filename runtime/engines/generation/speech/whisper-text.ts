@@ -2,7 +2,7 @@ import type { TranscriptChunk } from '../../../core/handles/index.js';
 import { type HeardRun, mergeOverlaps, type Span } from './merge-overlap.js';
 import type { WordOfTokens } from './word-times/words.js';
 
-/** What was heard in one piece of a sound. */
+/** What was heard in one piece of an audio clip. */
 export interface HeardPiece {
   tokens: readonly number[];
   /** Seconds of the piece at which each token is said, where words are asked for. */
@@ -18,7 +18,7 @@ export interface TextRules {
   /** Seconds of a step of time. */
   secondsPerStep: number;
   decode(ids: readonly number[]): string;
-  /** Puts the tokens of a part together to words, by their places. */
+  /** Puts the tokens of a part together to words, by their positions. */
   words?: ((tokens: readonly number[]) => readonly WordOfTokens[]) | undefined;
 }
 
@@ -57,8 +57,8 @@ function createReader(rules: TextRules) {
     const { tokens, spans } = mergeOverlaps(waiting);
     chunks.push({ text: decode(tokens), start: partStart ?? null, end });
     if (spans.length > 0)
-      for (const { text, places } of rules.words?.(tokens) ?? [])
-        words.push({ text, start: spans[places[0]!]!.start, end: spans[places.at(-1)!]!.end });
+      for (const { text, positions } of rules.words?.(tokens) ?? [])
+        words.push({ text, start: spans[positions[0]!]!.start, end: spans[positions.at(-1)!]!.end });
     waiting = [];
     partStart = undefined;
   }
@@ -147,7 +147,7 @@ function boundsOf(
   return { first: overlap.left / secondsPerStep + timestampBegin, last };
 }
 
-/** Times begin anew with each window of a long sound. */
+/** Times begin anew with each window of a long audio clip. */
 function createClock(tokens: readonly number[], { timestampBegin, secondsPerStep }: TextRules) {
   let [windows, latest, secondLatest] = [0, 0, 0];
   return {

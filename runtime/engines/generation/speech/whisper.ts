@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { RecognitionOptions, SpeechOptions, Transcript } from '../../../core/handles/index.js';
-import type { SoundFeatures } from '../../processors/audio/sound-features.js';
+import type { AudioFeatures } from '../../processors/audio/audio-features.js';
 import type { WholeFeatures, WhisperExtractor } from '../../processors/audio/whisper.js';
 import { firstNumber } from '../../repository/model-folder.js';
 import { inParallel } from '../../../weights/in-parallel.js';
@@ -8,13 +8,13 @@ import { fallbackRules } from './fallback.js';
 import { createHearing, detectLanguage, type Listening, type WhisperModel } from './hear-window.js';
 import { createPreviousText, previousTextRules, promptIdsOf } from './previous-text.js';
 import { seekAfter } from './seek.js';
-import { type SoundPiece, soundPieces } from '../../sounds/sound-pieces.js';
+import { type AudioPiece, audioPieces } from '../../audio/audio-pieces.js';
 import { alignmentOf, statesOfTokens } from './word-times/alignment.js';
 import { wordsOf } from './word-times/words.js';
 import { languageIn, whisperPrompt, type WhisperTokens, whisperTokens } from './whisper-prompt.js';
 import { type HeardPiece, whisperText } from './whisper-text.js';
 
-/** Pieces of a sound that are under way: they share runs, and others come in between. */
+/** Pieces of an audio clip that are under way: they share runs, and others come in between. */
 const PIECES_AT_ONCE = 8;
 /** The token after which those of times come. */
 const NO_TIMESTAMPS = '<|notimestamps|>';
@@ -49,20 +49,20 @@ export function createWhisper(model: WhisperModel): Transcribe {
       condition_on_prev_tokens:
         condition_on_prev_tokens ?? model.repository['condition_on_prev_tokens'] === true,
     };
-    const pieces = soundPieces(samples, { chunk_length_s, stride_length_s }, { rate, align: 1 });
+    const pieces = audioPieces(samples, { chunk_length_s, stride_length_s }, { rate, align: 1 });
     const isLong = pieces === undefined && samples.length > extractor.windowSamples;
     checkKindOfTimes(return_timestamps);
     // Seams between pieces go by times of words; the text of one piece does not.
     const needsWords = return_timestamps === 'word' && (return_chunks || (pieces?.length ?? 1) > 1);
     const alignment = needsWords ? alignmentOf(model) : undefined;
-    // As in Python, false asks for nothing: the repository's own setting stays, and long sounds are heard by times.
+    // As in Python, false asks for nothing: the repository's own setting stays, and long audio clips are heard by times.
     const asked = return_timestamps != null && return_timestamps !== false;
     const wanted = asked || isLong || model.repository['return_timestamps'] === true;
     if (wanted) requireTimestamps(tokens);
     const choice = { language, task, timestamps: wanted };
     const listening: Listening = { options, choice, before, fallback, alignment, signal };
     let spoken: string | undefined;
-    const hearPiece = async (piece: SoundPiece, own: AbortSignal): Promise<HeardPiece> => {
+    const hearPiece = async (piece: AudioPiece, own: AbortSignal): Promise<HeardPiece> => {
       const found = await listen(piece.samples, { ...listening, signal: own }, pieces !== undefined);
       spoken ??= found.language;
       const seconds = {
@@ -90,7 +90,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
     };
   };
 
-  /** Hears a sound window by window; a piece is one window, and cut to it. */
+  /** Hears an audio clip window by window; a piece is one window, and cut to it. */
   async function listen(
     samples: Float32Array,
     listening: Listening,
@@ -108,7 +108,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
     const { alignment } = listening;
     const heard: number[] = [];
     const times: number[] | undefined = alignment && [];
-    const frames = soundFrames(samples.length, isPiece, extractor);
+    const frames = audioFrames(samples.length, isPiece, extractor);
     for (let seek = 0; seek < whole.frames;) {
       listening.signal.throwIfAborted();
       const source = windowOf(whole, seek, extractor);
@@ -158,8 +158,8 @@ function wordReader({ tokenizer }: WhisperModel, language: string | undefined) {
   return (ids: readonly number[]) => wordsOf(ids, language, rules);
 }
 
-/** Frames that the sound has without silence, as Python reckons them: those of a piece are rounded up. */
-function soundFrames(length: number, isPiece: boolean, { windowFrames, hop }: WhisperExtractor): number {
+/** Frames that the audio has without silence, as Python reckons them: those of a piece are rounded up. */
+function audioFrames(length: number, isPiece: boolean, { windowFrames, hop }: WhisperExtractor): number {
   return isPiece ? Math.min(windowFrames, Math.ceil(length / hop)) : Math.floor(length / hop);
 }
 
@@ -189,7 +189,7 @@ function windowOf(
   { values, frames }: WholeFeatures,
   seek: number,
   { windowFrames, filters }: WhisperExtractor,
-): SoundFeatures {
+): AudioFeatures {
   const content = Math.min(windowFrames, frames - seek);
   const window = new Float32Array(filters * windowFrames);
   for (let i = 0; i < filters; i++) {

@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
-import type { FeatureExtractor } from './sound-features.js';
+import type { FeatureExtractor } from './audio-features.js';
 import { createKaldiSpectrogram, FRAME, HOP } from './kaldi.js';
 
 /** Kaldi's mel spectrogram, cut or followed by zeros to one length, then normalised (ASTFeatureExtractor). */

@@ -3,7 +3,7 @@ import type { Json } from '../../repository/model-folder.js';
 import { createAstExtractor } from './ast.js';
 import { createParakeetExtractor } from './parakeet.js';
 import { createSeamlessExtractor } from './seamless-m4t.js';
-import type { FeatureExtractor } from './sound-features.js';
+import type { FeatureExtractor } from './audio-features.js';
 import { createWav2Vec2Extractor } from './wav2vec2.js';
 import { createWhisperExtractor } from './whisper.js';
 

@@ -2,7 +2,7 @@ import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
 import { eachFeature } from './feature-statistics.js';
 import { melFilters } from './mel-filters.js';
-import type { FeatureExtractor } from './sound-features.js';
+import type { FeatureExtractor } from './audio-features.js';
 import { createSpectrogram } from './spectrogram.js';
 import { windowOf } from './window.js';
 
@@ -11,7 +11,7 @@ const GUARD = 2 ** -24;
 /** Added to deviations. */
 const EPSILON = 1e-5;
 
-/** Mel filters of frames around their places, each filter with mean 0 and variance 1 (ParakeetFeatureExtractor). */
+/** Mel filters of frames around their positions, each filter with mean 0 and variance 1 (ParakeetFeatureExtractor). */
 export function createParakeetExtractor(config: Json): FeatureExtractor {
   const { sampling_rate: rate = 16_000, feature_size: filters = 80 } = config as Record<string, number>;
   const { hop_length: hop = 160, n_fft: length = 512, win_length = 400 } = config as Record<string, number>;

@@ -1,7 +1,7 @@
 import type { Json } from '../../repository/model-folder.js';
 import { RunError } from '../../../core/errors.js';
 import { eachFeature } from './feature-statistics.js';
-import type { FeatureExtractor } from './sound-features.js';
+import type { FeatureExtractor } from './audio-features.js';
 import { createKaldiSpectrogram, FRAME } from './kaldi.js';
 
 /** Added to variances. */

@@ -15,7 +15,7 @@ export interface SpectrogramOptions {
   /** Added to it; nothing if absent. */
   added?: number;
   log: 'ln' | 'log10';
-  /** Frames stand around their places: the sound is mirrored at both ends. */
+  /** Frames stand around their positions: the audio is mirrored at both ends. */
   center?: boolean;
   /** Each sample less so much of the one before it. */
   preemphasis?: number;
@@ -60,7 +60,7 @@ export function createSpectrogram(options: SpectrogramOptions): MakeSpectrogram 
   };
 }
 
-/** Samples from `start` on, weighted; beyond the ends the sound is mirrored about its last samples. */
+/** Samples from `start` on, weighted; beyond the ends the audio is mirrored about its last samples. */
 function readFrame(
   samples: Float32Array,
   start: number,
@@ -71,7 +71,7 @@ function readFrame(
   const last = samples.length - 1;
   for (let i = 0; i < length; i++) {
     let at = start + i;
-    // Sounds may be shorter than the margin: mirrored again and again.
+    // Audio clips may be shorter than the margin: mirrored again and again.
     while (at < 0 || at > last) at = last === 0 ? 0 : at < 0 ? -at : 2 * last - at;
     frame[i] = samples[at]!;
   }

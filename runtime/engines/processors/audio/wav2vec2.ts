@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
-import type { FeatureExtractor } from './sound-features.js';
+import type { FeatureExtractor } from './audio-features.js';
 
 /** The samples themselves, with mean 0 and variance 1 where the model wants that (Wav2Vec2FeatureExtractor). */
 export function createWav2Vec2Extractor(config: Json): FeatureExtractor {
@@ -15,7 +15,7 @@ export function createWav2Vec2Extractor(config: Json): FeatureExtractor {
     rate: sampling_rate as number,
     extract(samples, signal) {
       signal.throwIfAborted();
-      // A run takes the memory of its inputs, and a piece of a sound shares it with the others.
+      // A run takes the memory of its inputs, and a piece of an audio clip shares it with the others.
       const values = do_normalize ? normalized(samples) : samples.slice();
       const length = values.length;
       return Promise.resolve({

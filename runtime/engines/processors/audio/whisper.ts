@@ -1,5 +1,5 @@
 import type { Json } from '../../repository/model-folder.js';
-import type { FeatureExtractor } from './sound-features.js';
+import type { FeatureExtractor } from './audio-features.js';
 import { melFilters } from './mel-filters.js';
 import { createSpectrogram } from './spectrogram.js';
 import { windowOf } from './window.js';
@@ -17,10 +17,10 @@ export interface WhisperExtractor extends FeatureExtractor {
   readonly hop: number;
   readonly filters: number;
   /**
-   * The log-mel spectrogram of all of the sound, followed by silence up to `samples`: [filters, frames], so that loud and
-   * quiet parts of a long sound keep their proportion.
+   * The log-mel spectrogram of all of the audio, followed by silence up to `samples`: [filters, frames], so that loud and
+   * quiet parts of a long audio clip keep their proportion.
    */
-  whole(sound: Float32Array, samples: number, signal: AbortSignal): Promise<WholeFeatures>;
+  whole(audio: Float32Array, samples: number, signal: AbortSignal): Promise<WholeFeatures>;
 }
 
 export interface WholeFeatures {
@@ -44,9 +44,9 @@ export function createWhisperExtractor(config: Json): WhisperExtractor {
     }),
   });
 
-  async function whole(sound: Float32Array, length: number, signal: AbortSignal): Promise<WholeFeatures> {
+  async function whole(audio: Float32Array, length: number, signal: AbortSignal): Promise<WholeFeatures> {
     const padded = new Float32Array(length);
-    padded.set(sound.subarray(0, length));
+    padded.set(audio.subarray(0, length));
     const found = await spectrogram(padded, signal);
     // Python leaves the last frame out.
     const frames = found.frames - 1;
@@ -55,9 +55,9 @@ export function createWhisperExtractor(config: Json): WhisperExtractor {
 
   return {
     ...{ rate: sampling_rate, windowSamples, windowFrames, hop: hop_length, filters: feature_size, whole },
-    async extract(sound, signal) {
-      const { values, frames } = await whole(sound, windowSamples, signal);
-      const content = Math.min(frames, Math.ceil(sound.length / hop_length));
+    async extract(audio, signal) {
+      const { values, frames } = await whole(audio, windowSamples, signal);
+      const content = Math.min(frames, Math.ceil(audio.length / hop_length));
       return {
         input: 'input_features',
         values,

@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { asPythonSees, edgesAsPythonSees } from './image-processor.js';
 import { CLIP, planesOf, readLevels } from './levels.js';
@@ -7,18 +7,18 @@ import { resizeLikePillow } from './pillow-resize.js';
 import { centredOn, cutOut } from './regions.js';
 import type { Edges } from './sizes.js';
 
-/** Cuts pictures into squares of the best of several sizes, behind the whole picture as one square. */
+/** Cuts images into squares of the best of several sizes, behind the whole image as one square. */
 export interface AnyresProcessor {
   /** Edge of the squares in pixels. */
   readonly edge: number;
-  /** Sizes that pictures are fitted into, [height, width]. */
+  /** Sizes that images are fitted into, [height, width]. */
   readonly sizes: readonly (readonly [number, number])[];
-  /** Rows and columns of squares. @throws RunError 422 a picture that Python's processor fails on */
+  /** Rows and columns of squares. @throws RunError 422 an image that Python's processor fails on */
   partsOf(size: Edges): { rows: number; columns: number };
-  /** Values [3, edge, edge] of the whole picture and of each square, row by row. @throws as `partsOf` */
-  process(picture: Picture): (() => Float32Array)[];
-  /** Of the whole picture alone, with bars that make it a square. @throws as `partsOf` */
-  square(picture: Picture): () => Float32Array;
+  /** Values [3, edge, edge] of the whole image and of each square, row by row. @throws as `partsOf` */
+  process(image: Image): (() => Float32Array)[];
+  /** Of the whole image alone, with bars that make it a square. @throws as `partsOf` */
+  square(image: Image): () => Float32Array;
 }
 
 const BICUBIC = 3;
@@ -39,9 +39,8 @@ export function createAnyresProcessor(config: Json, usual: AnyresDefaults): Anyr
   const resample = value('resample', BICUBIC);
   const edge = edgeOf(config, usual.edge);
   const sizes = value('image_grid_pinpoints', usual.sizes);
-  const to = (picture: Picture, { height, width }: Edges) =>
-    resizeLikePillow(picture, width, height, resample);
-  const planes = (picture: Picture) => () => planesOf(picture, levels);
+  const to = (image: Image, { height, width }: Edges) => resizeLikePillow(image, width, height, resample);
+  const planes = (image: Image) => () => planesOf(image, levels);
   const square = { height: edge, width: edge };
   return {
     ...{ edge, sizes },
@@ -50,16 +49,16 @@ export function createAnyresProcessor(config: Json, usual: AnyresDefaults): Anyr
       return { rows: Math.ceil(height / edge), columns: Math.ceil(width / edge) };
     },
     process(given) {
-      const picture = asPythonSees(given);
-      const best = bestSize(picture, sizes);
-      const fitted = centredOn(to(picture, fittedInto(picture, best)), { height: best[0], width: best[1] });
-      return [to(picture, square), ...squaresOf(fitted, edge)].map(planes);
+      const image = asPythonSees(given);
+      const best = bestSize(image, sizes);
+      const fitted = centredOn(to(image, fittedInto(image, best)), { height: best[0], width: best[1] });
+      return [to(image, square), ...squaresOf(fitted, edge)].map(planes);
     },
     square(given) {
-      const picture = asPythonSees(given);
-      const longest = Math.max(picture.width, picture.height);
+      const image = asPythonSees(given);
+      const longest = Math.max(image.width, image.height);
       const bars = levels.image_mean.map((mean) => Math.trunc(mean * 255));
-      const whole = centredOn(picture, { height: longest, width: longest }, bars);
+      const whole = centredOn(image, { height: longest, width: longest }, bars);
       return planes(to(whole, square));
     },
   };
@@ -78,7 +77,7 @@ function edgeOf(config: Json, usual: number): number {
   throw new RunError('not_ready', 'preprocessor_config.json: size and crop_size are not of one square');
 }
 
-/** The size that keeps most of a picture, and of those the one that wastes least: select_best_resolution. */
+/** The size that keeps most of an image, and of those the one that wastes least: select_best_resolution. */
 function bestSize({ height, width }: Edges, sizes: AnyresProcessor['sizes']): readonly [number, number] {
   let best = sizes[0]!;
   let [most, least] = [0, Infinity];
@@ -99,10 +98,10 @@ function fittedInto({ height, width }: Edges, [tall, wide]: readonly [number, nu
 }
 
 /** Squares, row by row. */
-function squaresOf(picture: Picture, edge: number): Picture[] {
-  const squares: Picture[] = [];
-  for (let top = 0; top < picture.height; top += edge)
-    for (let left = 0; left < picture.width; left += edge)
-      squares.push(cutOut(picture, { top, left, height: edge, width: edge }));
+function squaresOf(image: Image, edge: number): Image[] {
+  const squares: Image[] = [];
+  for (let top = 0; top < image.height; top += edge)
+    for (let left = 0; left < image.width; left += edge)
+      squares.push(cutOut(image, { top, left, height: edge, width: edge }));
   return squares;
 }

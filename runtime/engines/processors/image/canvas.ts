@@ -1,11 +1,11 @@
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { cutOut } from './regions.js';
 import type { Edges } from './sizes.js';
 
 /** Whose forms are still compared at once. */
 export const MOST_TILES = 1024;
 
-/** Tiles of one size that a picture is cut into. */
+/** Tiles of one size that an image is cut into. */
 export interface Canvas {
   rows: number;
   columns: number;
@@ -18,7 +18,7 @@ export interface CanvasLimits {
   tile: Edges;
 }
 
-/** The canvas whose form is nearest to the picture's; of several the last one that is not twice as large as the picture. */
+/** The canvas whose form is nearest to the image's; of several the last one that is not twice as large as the image. */
 export function bestCanvas({ height, width }: Edges, { least, most, tile }: CanvasLimits): Canvas {
   const ratio = width / height;
   let best: Canvas = { rows: 1, columns: 1 };
@@ -33,7 +33,7 @@ export function bestCanvas({ height, width }: Edges, { least, most, tile }: Canv
   return best;
 }
 
-/** The smallest canvas that the picture is not reduced for, or the one that it is least reduced for. Squares alone are tiles. */
+/** The smallest canvas that the image is not reduced for, or the one that it is least reduced for. Squares alone are tiles. */
 export function fittingCanvas(
   { height, width }: Edges,
   { most, tile: { height: edge } }: CanvasLimits,
@@ -55,6 +55,6 @@ export function canvases(least: number, most: number): Canvas[] {
 }
 
 /** One tile of a canvas. */
-export function cut(picture: Picture, row: number, column: number, tile: Edges): Picture {
-  return cutOut(picture, { ...tile, top: row * tile.height, left: column * tile.width });
+export function cut(image: Image, row: number, column: number, tile: Edges): Image {
+  return cutOut(image, { ...tile, top: row * tile.height, left: column * tile.width });
 }

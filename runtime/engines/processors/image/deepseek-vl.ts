@@ -1,16 +1,16 @@
 import { RunError } from '../../../core/errors.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { CLIP, planesOf, readLevels } from './levels.js';
 import { centredOn } from './regions.js';
 import { resizerOf } from './resizer.js';
 import type { Edges } from './sizes.js';
 
-/** Makes squares of pictures, with bars at two sides. */
+/** Makes squares of images, with bars at two sides. */
 export interface BarredProcessor {
   readonly edge: number;
-  /** Values [3, edge, edge]. @throws RunError 422 a picture that Python's processor fails on */
-  process(picture: Picture): Float32Array;
+  /** Values [3, edge, edge]. @throws RunError 422 an image that Python's processor fails on */
+  process(image: Image): Float32Array;
 }
 
 const [EDGE, LEAST, GREY] = [384, 14, 127];
@@ -40,17 +40,17 @@ export function createBarredProcessor(config: Json): BarredProcessor {
   return {
     edge,
     process(given) {
-      const picture = resizer.seen(given);
-      return planesOf(squared(resizer.resize(picture, fitted(picture)), edge, bars), levels);
+      const image = resizer.seen(given);
+      return planesOf(squared(resizer.resize(image, fitted(image)), edge, bars), levels);
     },
   };
 }
 
 const colourOf = (means: readonly number[]): number[] => means.map((mean) => Math.trunc(mean * 255));
 
-/** A picture in the middle of a square of a colour. @throws RunError 422 where rounding has left it smaller than the square */
-function squared(picture: Picture, edge: number, colour: readonly number[]): Picture {
-  if (Math.max(picture.height, picture.width) !== edge)
+/** An image in the middle of a square of a colour. @throws RunError 422 where rounding has left it smaller than the square */
+function squared(image: Image, edge: number, colour: readonly number[]): Image {
+  if (Math.max(image.height, image.width) !== edge)
     throw new RunError('unprocessable', `a picture of these edges does not become ${edge} pixels long`);
-  return centredOn(picture, { height: edge, width: edge }, colour);
+  return centredOn(image, { height: edge, width: edge }, colour);
 }

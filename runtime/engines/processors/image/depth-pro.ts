@@ -1,5 +1,5 @@
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { bicubicRows, bilinearRows, type RowSampler, type Samples } from './interpolate.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
 import type { Edges } from './sizes.js';
@@ -7,26 +7,22 @@ import type { Edges } from './sizes.js';
 const BICUBIC = 3;
 
 /** Depth Pro normalises first and resizes as PyTorch does, without antialias. */
-export function depthProFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
+export function depthProFloats(image: Image, settings: ProcessorSettings): Steps<Floats> {
   const { size, do_resize } = settings;
-  return floatsWithoutAntialias(picture, do_resize && 'height' in size ? size : picture, settings);
+  return floatsWithoutAntialias(image, do_resize && 'height' in size ? size : image, settings);
 }
 
 /**
  * Rescaled, normalised, and resized as PyTorch does it to floats, without antialias; the order is free, as all of it is linear.
  * Resizing the bytes gives the same numbers, and takes a quarter of the memory.
  */
-export function* floatsWithoutAntialias(
-  picture: Picture,
-  to: Edges,
-  settings: ProcessorSettings,
-): Steps<Floats> {
+export function* floatsWithoutAntialias(image: Image, to: Edges, settings: ProcessorSettings): Steps<Floats> {
   const rowsOf = settings.resample === BICUBIC ? bicubicRows : bilinearRows;
   const plane = to.height * to.width;
   const values = new Float32Array(plane * 3);
   for (let c = 0; c < 3; c++) {
     const channel = values.subarray(c * plane, (c + 1) * plane);
-    yield* fill(channel, rowsOf(channelOf(picture, c), to));
+    yield* fill(channel, rowsOf(channelOf(image, c), to));
     const factor = settings.do_rescale ? settings.rescale_factor : 1;
     const [mean, std] = settings.do_normalize ? [settings.image_mean[c]!, settings.image_std[c]!] : [0, 1];
     for (let i = 0; i < plane; i++) channel[i] = (channel[i]! * factor - mean) / std;
@@ -34,7 +30,7 @@ export function* floatsWithoutAntialias(
   return { values, height: to.height, width: to.width };
 }
 
-export function channelOf({ data, width, height, channels }: Picture, channel: number): Samples {
+export function channelOf({ data, width, height, channels }: Image, channel: number): Samples {
   const values = new Uint8Array(width * height);
   for (let i = 0; i < values.length; i++) values[i] = data[i * channels + channel]!;
   return { values, width, height };

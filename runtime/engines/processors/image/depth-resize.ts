@@ -1,7 +1,7 @@
 import { roundHalfEven } from '../../../core/round-half-even.js';
 import type { Steps } from '../../../core/steps.js';
 import { RunError } from '../../../core/errors.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import { type Edges, multipleBelow } from './sizes.js';
@@ -10,12 +10,12 @@ import { type Edges, multipleBelow } from './sizes.js';
  * DPT and Depth Anything: both edges become multiples; where the aspect ratio is kept, the edge that changes less decides.
  */
 export function* dptResize(
-  picture: Picture,
+  image: Image,
   settings: ResizeSettings & { keep_aspect_ratio: boolean; ensure_multiple_of: number },
-): Steps<Picture> {
+): Steps<Image> {
   const { size } = settings;
-  if (!('height' in size)) return yield* plainResize(picture, settings);
-  return yield* resized(picture, dptSize(picture, { ...settings, size }), settings.resample);
+  if (!('height' in size)) return yield* plainResize(image, settings);
+  return yield* resized(image, dptSize(image, { ...settings, size }), settings.resample);
 }
 
 interface RatioSettings {
@@ -25,33 +25,30 @@ interface RatioSettings {
 }
 
 export function dptSize(
-  picture: Edges,
+  image: Edges,
   { size, keep_aspect_ratio, ensure_multiple_of: multiple }: RatioSettings,
 ): Edges {
-  let [down, across] = [size.height / picture.height, size.width / picture.width];
+  let [down, across] = [size.height / image.height, size.width / image.width];
   if (keep_aspect_ratio) {
     const scale = Math.abs(1 - across) < Math.abs(1 - down) ? across : down;
     [down, across] = [scale, scale];
   }
   const edge = (length: number) => roundHalfEven(length / multiple) * multiple;
-  return { height: edge(down * picture.height), width: edge(across * picture.width) };
+  return { height: edge(down * image.height), width: edge(across * image.width) };
 }
 
 /** GLPN cuts both edges to multiples, and knows no size. */
-export function* glpnResize(
-  picture: Picture,
-  settings: ResizeSettings & { size_divisor: number },
-): Steps<Picture> {
-  return yield* resized(picture, multipleBelow(picture, settings.size_divisor), settings.resample);
+export function* glpnResize(image: Image, settings: ResizeSettings & { size_divisor: number }): Steps<Image> {
+  return yield* resized(image, multipleBelow(image, settings.size_divisor), settings.resample);
 }
 
 function* resized(
-  picture: Picture,
+  image: Image,
   { height, width }: { height: number; width: number },
   resample: number,
-): Steps<Picture> {
+): Steps<Image> {
   checkNotEmpty({ height, width });
-  return yield* resizeSteps(picture, width, height, resample);
+  return yield* resizeSteps(image, width, height, resample);
 }
 
 /** @throws RunError 422 for an edge that has become nothing */

@@ -1,5 +1,5 @@
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
@@ -10,33 +10,33 @@ export interface DonutSettings extends ResizeSettings {
 }
 
 /** Donut: turned to lie as the target does, shortest edge to the target's, then made smaller until it fits. */
-export function* donutResize(given: Picture, settings: DonutSettings): Steps<Picture> {
+export function* donutResize(given: Image, settings: DonutSettings): Steps<Image> {
   const { size } = settings;
   if (!('height' in size)) return yield* plainResize(given, settings);
-  const picture = settings.do_align_long_axis ? aligned(given, size) : given;
+  const image = settings.do_align_long_axis ? aligned(given, size) : given;
   const shortest = Math.min(size.height, size.width);
-  const resized = yield* plainResize(picture, { ...settings, size: { shortest_edge: shortest } });
+  const resized = yield* plainResize(image, { ...settings, size: { shortest_edge: shortest } });
   return settings.do_thumbnail ? yield* thumbnail(resized, size) : resized;
 }
 
 const BICUBIC = 3;
 
 /** Bicubic whatever the settings say. */
-function* thumbnail(picture: Picture, size: Edges): Steps<Picture> {
-  let [height, width] = [Math.min(picture.height, size.height), Math.min(picture.width, size.width)];
-  if (height === picture.height && width === picture.width) return picture;
-  if (picture.height > picture.width) width = Math.trunc((picture.width * height) / picture.height);
-  else if (picture.width > picture.height) height = Math.trunc((picture.height * width) / picture.width);
-  return yield* resizeSteps(picture, Math.max(1, width), Math.max(1, height), BICUBIC);
+function* thumbnail(image: Image, size: Edges): Steps<Image> {
+  let [height, width] = [Math.min(image.height, size.height), Math.min(image.width, size.width)];
+  if (height === image.height && width === image.width) return image;
+  if (image.height > image.width) width = Math.trunc((image.width * height) / image.height);
+  else if (image.width > image.height) height = Math.trunc((image.height * width) / image.width);
+  return yield* resizeSteps(image, Math.max(1, width), Math.max(1, height), BICUBIC);
 }
 
 /** A quarter turn clockwise where one is wide and the other tall. */
-function aligned(picture: Picture, size: Edges): Picture {
+function aligned(image: Image, size: Edges): Image {
   const turns =
-    (size.width < size.height && picture.width > picture.height) ||
-    (size.width > size.height && picture.width < picture.height);
-  if (!turns) return picture;
-  const { width, height, channels, data } = picture;
+    (size.width < size.height && image.width > image.height) ||
+    (size.width > size.height && image.width < image.height);
+  if (!turns) return image;
+  const { width, height, channels, data } = image;
   const turned = new Uint8Array(data.length);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {

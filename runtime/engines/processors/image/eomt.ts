@@ -1,14 +1,14 @@
 import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Size } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import type { Padding, ProcessorSettings } from './processor-settings.js';
 import type { Edges } from './sizes.js';
 
-/** @throws RunError `not_ready` for settings of semantic segmentation, which cut a picture into several */
+/** @throws RunError `not_ready` for settings of semantic segmentation, which cut an image into several */
 export function eomtSettings(config: Json): Json {
   if (!config['do_split_image']) return config;
   throw new RunError(
@@ -17,10 +17,10 @@ export function eomtSettings(config: Json): Json {
   );
 }
 
-/** The shortest edge within the longest one, both rounded; a picture that has the shortest edge stays. */
-export function* eomtResize(picture: Picture, { size, resample }: ProcessorSettings): Steps<Picture> {
-  const { width, height } = eomtEdges(picture, size);
-  return yield* resizeSteps(picture, width, height, resample);
+/** The shortest edge within the longest one, both rounded; an image that has the shortest edge stays. */
+export function* eomtResize(image: Image, { size, resample }: ProcessorSettings): Steps<Image> {
+  const { width, height } = eomtEdges(image, size);
+  return yield* resizeSteps(image, width, height, resample);
 }
 
 function eomtEdges({ width, height }: Edges, size: Size): Edges {

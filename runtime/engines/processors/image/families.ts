@@ -74,7 +74,7 @@ const dpt: ProcessorFamily = {
   defaults: { size: 384, resample: BICUBIC, do_pad: false },
 };
 
-/** Never smaller than the picture. */
+/** Never smaller than the image. */
 const donutSize = (size: Edges, { size: to }: ProcessorSettings): Edges =>
   'height' in to ? { height: Math.max(size.height, to.height), width: Math.max(size.width, to.width) } : size;
 

@@ -1,33 +1,33 @@
 import { RunError } from '../../../core/errors.js';
 import { finish } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import { readLevels } from './levels.js';
 import { patchRows } from './siglip2.js';
 import type { Edges } from './sizes.js';
 import { checkTorchSettings, resizedLikeTorch } from './torch-resize.js';
 
-/** A picture as rows of patches, as many as become whole features. */
-export interface PatchedPicture {
+/** An image as rows of patches, as many as become whole features. */
+export interface PatchedImage {
   /** [patches, patch x patch x channels], line by line. */
   values: Float32Array;
   /** Patches of a column, and of a line. */
   grid: readonly [number, number];
 }
 
-/** Makes pictures as large as so many features allow, in about their form. */
-export interface SoftTokenPictures {
+/** Makes images as large as so many features allow, in about their form. */
+export interface SoftTokenImages {
   /** Pixels of a patch's edge, and patches of a feature's edge. */
   readonly patch: number;
   readonly factor: number;
   readonly mostPatches: number;
-  /** Patches of a column, and of a line. @throws RunError 422 a picture that Python's processor fails on */
+  /** Patches of a column, and of a line. @throws RunError 422 an image that Python's processor fails on */
   gridOf(size: Edges): readonly [number, number];
   /** @throws as `gridOf` */
-  process(picture: Picture): PatchedPicture;
+  process(image: Image): PatchedImage;
 }
 
-/** Features of a picture that the processor knows. */
+/** Features of an image that the processor knows. */
 const SOFT_TOKENS = [70, 140, 280, 560, 1120];
 const BICUBIC = 3;
 /** Levels go from 0 to 1. */
@@ -37,7 +37,7 @@ const UNCHANGED = { image_mean: [0, 0, 0], image_std: [1, 1, 1] };
  * Gemma4ImageProcessor, from preprocessor_config.json.
  * @throws RunError `not_ready` for settings that it fails with, or that are not known
  */
-export function createSoftTokenPictures(config: Json): SoftTokenPictures {
+export function createSoftTokenImages(config: Json): SoftTokenImages {
   const [patch, factor] = [count(config, 'patch_size', 16), count(config, 'pooling_kernel_size', 3)];
   const tokens = count(config, 'max_soft_tokens', 280);
   if (!SOFT_TOKENS.includes(tokens))
@@ -51,10 +51,10 @@ export function createSoftTokenPictures(config: Json): SoftTokenPictures {
   return {
     ...{ patch, factor, mostPatches },
     gridOf: (size) => gridOf(edgesOf(size)),
-    process(picture) {
-      const to = edgesOf(picture);
+    process(image) {
+      const to = edgesOf(image);
       const grid = gridOf(to);
-      const resized = finish(resizedLikeTorch(picture, to, resample as number));
+      const resized = finish(resizedLikeTorch(image, to, resample as number));
       return { values: finish(patchRows(resized, levels, { patch, rows: grid[0] * grid[1] })), grid };
     },
   };
@@ -74,7 +74,7 @@ interface Limits {
   factor: number;
 }
 
-/** As large as so many patches allow, edges whole features; narrow pictures are a feature wide. get_aspect_ratio_preserving_size */
+/** As large as so many patches allow, edges whole features; narrow images are a feature wide. get_aspect_ratio_preserving_size */
 function resizedEdges({ height, width }: Edges, { mostPatches, patch, factor }: Limits): Edges {
   const unit = factor * patch;
   const pixels = mostPatches * patch ** 2;

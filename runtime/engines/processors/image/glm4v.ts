@@ -1,14 +1,14 @@
 import { RunError } from '../../../core/errors.js';
 import { isObject } from '../../../hub-config/json.js';
 import type { Json } from '../../repository/model-folder.js';
-import { ofPictures, type PatchProcessor, patchRules } from './qwen2-vl.js';
+import { ofImages, type PatchProcessor, patchRules } from './qwen2-vl.js';
 import type { Edges } from './sizes.js';
 
 /** Pixels of all frames of a step where the file does not say. */
 const USUAL = { least: 112 * 112, most: 28 * 28 * 15_000 };
 
 /**
- * Glm4vImageProcessor and Glm46VImageProcessor: the pixels of a picture count as often as it is repeated, and a small one is
+ * Glm4vImageProcessor and Glm46VImageProcessor: the pixels of an image count as often as it is repeated, and a small one is
  * enlarged first. GlmgaImageProcessor: edges are multiples of several cells.
  * @param usual the class where the file names none
  * @throws RunError `not_ready` for sizes that Python's class does not take
@@ -19,7 +19,7 @@ export function createGlmPatchProcessor(config: Json, usual = 'Glm4vImageProcess
   requireLimits(own['size']);
   const name = String(own['image_processor_type'] ?? usual);
   const cells = name.startsWith('Glmga') ? cellsOf(own) : 1;
-  return ofPictures(patchRules(own, { usual: USUAL, before: enlarged, cells, countsFrames: true }));
+  return ofImages(patchRules(own, { usual: USUAL, before: enlarged, cells, countsFrames: true }));
 }
 
 function cellsOf(config: Json): number {

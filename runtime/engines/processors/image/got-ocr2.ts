@@ -1,4 +1,4 @@
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { RunError } from '../../../core/errors.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { bestCanvas, type Canvas, type CanvasLimits, cut, fittingCanvas, MOST_TILES } from './canvas.js';
@@ -6,14 +6,14 @@ import { CLIP, planesOf, readLevels } from './levels.js';
 import { type Resizer, resizerOf, torchResizer } from './resizer.js';
 import type { Edges } from './sizes.js';
 
-/** Cuts pictures into tiles of one size, with the whole picture behind them where there are several. */
+/** Cuts images into tiles of one size, with the whole image behind them where there are several. */
 export interface CanvasProcessor extends Edges {
-  /** Tiles of a picture, the whole one included. @throws RunError 422 a picture that is read otherwise in Python */
+  /** Tiles of an image, the whole one included. @throws RunError 422 an image that is read otherwise in Python */
   tilesOf(size: Edges): number;
   /** Rows and columns of tiles. @throws as `tilesOf` */
   gridOf(size: Edges): Canvas;
   /** Values [3, height, width] of each tile, row by row, made when they are asked for. @throws as `tilesOf` */
-  process(picture: Picture): (() => Float32Array)[];
+  process(image: Image): (() => Float32Array)[];
 }
 
 export interface CanvasRules {
@@ -62,15 +62,15 @@ export function canvasProcessor(config: Json, { edge, canvasOf, resizer }: Canva
       return rows * columns + (rows * columns > 1 ? 1 : 0);
     },
     process(original) {
-      const picture = resizer.seen(original);
-      const { rows, columns } = canvasOf(picture, limits);
-      const large = resizer.resize(picture, { height: rows * height, width: columns * width });
+      const image = resizer.seen(original);
+      const { rows, columns } = canvasOf(image, limits);
+      const large = resizer.resize(image, { height: rows * height, width: columns * width });
       const tiles = Array.from(
         { length: rows * columns },
         (_, i) => () => planesOf(cut(large, Math.floor(i / columns), i % columns, tile), levels),
       );
       if (tiles.length === 1) return tiles;
-      return [...tiles, () => planesOf(resizer.resize(picture, tile), levels)];
+      return [...tiles, () => planesOf(resizer.resize(image, tile), levels)];
     },
   };
 }

@@ -1,18 +1,18 @@
 import { RunError } from '../../../core/errors.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { HALVES, planesOf, readLevels } from './levels.js';
 import { cutOut, type Region } from './regions.js';
 import { resizerOf } from './resizer.js';
 import type { Edges } from './sizes.js';
 
-/** Makes pictures of any form of quarters of a picture, with the whole one as the last, or of the whole one alone. */
+/** Makes images of any form of quarters of an image, with the whole one as the last, or of the whole one alone. */
 export interface QuarterProcessor {
-  /** Sizes of the pictures. @throws RunError 422 a picture that Python's processor fails on, or reads otherwise */
+  /** Sizes of the images. @throws RunError 422 an image that Python's processor fails on, or reads otherwise */
   partsOf(size: Edges): Edges[];
   /** Values [3, height, width] of each, made when they are asked for. @throws as `partsOf` */
-  process(picture: Picture): (() => Float32Array)[];
-  /** Whether pictures are cut. */
+  process(image: Image): (() => Float32Array)[];
+  /** Whether images are cut. */
   readonly splits: boolean;
   /** Longest edge of what comes out. */
   readonly longest: number;
@@ -33,10 +33,10 @@ export function createQuarterProcessor(config: Json): QuarterProcessor {
   const { sizeOf, longest } = sizesOf((config['size'] ?? USUAL) as Json);
   return {
     ...{ splits, longest },
-    partsOf: (size) => placesOf(size, splits).map(sizeOf),
-    process: (picture) =>
-      placesOf(picture, splits).map(
-        (place) => () => planesOf(resizer.resize(cutOut(picture, place), sizeOf(place)), levels),
+    partsOf: (size) => positionsOf(size, splits).map(sizeOf),
+    process: (image) =>
+      positionsOf(image, splits).map(
+        (place) => () => planesOf(resizer.resize(cutOut(image, place), sizeOf(place)), levels),
       ),
   };
 }
@@ -69,7 +69,7 @@ function within({ height, width }: Edges, shortest: number, longest: number): Ed
   return least({ height, width });
 }
 
-function placesOf({ height, width }: Edges, splits: boolean): Region[] {
+function positionsOf({ height, width }: Edges, splits: boolean): Region[] {
   // Python takes a first axis of these lengths for the colours.
   if (height === 1 || height === 3 || (splits && width === 1))
     throw new RunError('unprocessable', `the picture is only ${Math.min(height, width)} pixels high or wide`);

@@ -1,20 +1,20 @@
 import { RunError } from '../../../core/errors.js';
 import { finish } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { HALVES, levelTable, type LevelSettings, readLevels } from './levels.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
 import { resizedLikeTorch } from './torch-resize.js';
 
-/** Cuts pictures into squares, with the whole picture as the last one. */
+/** Cuts images into squares, with the whole image as the last one. */
 export interface TileProcessor {
   /** Edge of the squares in pixels. */
   readonly edge: number;
-  /** Undefined for a picture that stays whole. @throws RunError 422 a picture that is read otherwise in Python */
+  /** Undefined for an image that stays whole. @throws RunError 422 an image that is read otherwise in Python */
   partsOf(size: Edges): { rows: number; columns: number } | undefined;
   /** Values [3, edge, edge] of each square, row by row, made when they are asked for. @throws as `partsOf` */
-  process(picture: Picture): (() => Float32Array)[];
+  process(image: Image): (() => Float32Array)[];
 }
 
 const LANCZOS = 1;
@@ -24,7 +24,7 @@ const EDGE = 364;
 /** Makes squares of the frames of a clip. */
 export interface FrameProcessor {
   /** Values [3, edge, edge]. */
-  process(frame: Picture): Float32Array;
+  process(frame: Image): Float32Array;
 }
 
 /** SmolVLMVideoProcessor, from video_preprocessor_config.json. */
@@ -44,14 +44,14 @@ export function createFrameProcessor(config: Json): FrameProcessor {
 }
 
 interface TileRules {
-  /** Throws for pictures that Python's processor fails on. */
+  /** Throws for images that Python's processor fails on. */
   check(size: Edges): void;
-  resize(picture: Picture, to: Edges, resample: number): Picture;
+  resize(image: Image, to: Edges, resample: number): Image;
 }
 
 const PILLOW: TileRules = {
   check: refuseThin,
-  resize: (picture, { width, height }, resample) => resizeLikePillow(picture, width, height, resample),
+  resize: (image, { width, height }, resample) => resizeLikePillow(image, width, height, resample),
 };
 
 /** Idefics3ImageProcessor and SmolVLMImageProcessor, from preprocessor_config.json. */
@@ -74,10 +74,8 @@ export function createTileProcessor(config: Json, { check, resize }: TileRules =
     },
     process(given) {
       check(given);
-      const to = (picture: Picture, size: Edges) =>
-        size.width === picture.width && size.height === picture.height
-          ? picture
-          : resize(picture, size, resample);
+      const to = (image: Image, size: Edges) =>
+        size.width === image.width && size.height === image.height ? image : resize(image, size, resample);
       const once = to(given, first(given));
       const large = to(once, second(once));
       const whole = to(large, { height: edge, width: edge });
@@ -98,7 +96,7 @@ function refuseThin({ height }: Edges): void {
 /** Longest edge of all. */
 const LONGEST = 4096;
 
-/** What `size` makes of a picture. */
+/** What `size` makes of an image. */
 function firstSize(size: Json): (given: Edges) => Edges {
   const longest = firstNumber(size, 'longest_edge');
   if (longest !== undefined) return (given) => below(rescaled(given, longest), LONGEST);
@@ -146,7 +144,7 @@ function corners({ width, height }: Edges, edge: number): Corner[] {
 }
 
 function planes(
-  { of: { data, width, channels }, top, left }: Corner & { of: Picture },
+  { of: { data, width, channels }, top, left }: Corner & { of: Image },
   edge: number,
   levels: LevelSettings,
 ): Float32Array {

@@ -7,9 +7,9 @@ import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-se
 import { centerCrop, type Size } from './geometry.js';
 import type { Edges } from './sizes.js';
 import type { Json } from '../../repository/model-folder.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 
-/** A picture as the model takes it. */
+/** An image as the model takes it. */
 export interface ProcessedImage {
   /** [3, height, width], channel by channel. */
   values: Float32Array;
@@ -17,19 +17,19 @@ export interface ProcessedImage {
   width: number;
   /** The part that is no padding; at the top left, but where a processor centres it. */
   content: Edges;
-  /** Size of the picture that was given. */
+  /** Size of the image that was given. */
   original: Edges;
-  /** Rows and columns of a picture whose `values` are patches: `height` of them at most, each of `width` numbers. */
+  /** Rows and columns of an image whose `values` are patches: `height` of them at most, each of `width` numbers. */
   patches?: readonly [number, number];
 }
 
 export interface ImageProcessor {
   /** Python's class, less its endings: `ViT`, `Detr`. */
   readonly name: string;
-  /** @throws RunError 422 a picture that Python's processor fails on */
-  process(picture: Picture): ProcessedImage;
+  /** @throws RunError 422 an image that Python's processor fails on */
+  process(image: Image): ProcessedImage;
   /** The same in short slices of the event loop. @throws the signal's reason */
-  processInSlices(picture: Picture, signal: AbortSignal): Promise<ProcessedImage>;
+  processInSlices(image: Image, signal: AbortSignal): Promise<ProcessedImage>;
 }
 
 /**
@@ -45,9 +45,9 @@ export function createImageProcessor(config: Json): ImageProcessor {
   if (!isImageProcessor(stem)) throw new RunError('not_ready', `image processor ${name} is not supported`);
   const family = FAMILIES[stem];
   const settings = readSettings(family.translate?.(config) ?? config, family);
-  function* steps(picture: Picture): Steps<ProcessedImage> {
-    const seen = family.tensors ? picture : asPythonSees(picture);
-    const original = { height: picture.height, width: picture.width };
+  function* steps(image: Image): Steps<ProcessedImage> {
+    const seen = family.tensors ? image : asPythonSees(image);
+    const original = { height: image.height, width: image.width };
     if (family.floats) {
       const floats = yield* family.floats(seen, settings);
       return { ...floats, content: { height: floats.height, width: floats.width }, original };
@@ -66,19 +66,19 @@ export function createImageProcessor(config: Json): ImageProcessor {
   }
   return {
     name: stem,
-    process: (picture) => finish(steps(picture)),
-    processInSlices: (picture, signal) => inSlices(steps(picture), signal),
+    process: (image) => finish(steps(image)),
+    processInSlices: (image, signal) => inSlices(steps(image), signal),
   };
 }
 
 /**
- * Python takes a first axis of length 1 or 3 for the colour channels: it fails on pictures of one row, and reads the
- * rows of a picture of three as its colours.
+ * Python takes a first axis of length 1 or 3 for the colour channels: it fails on images of one row, and reads the
+ * rows of an image of three as its colours.
  */
-export function asPythonSees(picture: Picture): Picture {
-  const { width, height, channels, data } = picture;
-  refuseThin(picture);
-  if (height !== 3) return picture;
+export function asPythonSees(image: Image): Image {
+  const { width, height, channels, data } = image;
+  refuseThin(image);
+  if (height !== 3) return image;
   const turned = new Uint8Array(data.length);
   for (let row = 0; row < 3; row++) {
     for (let x = 0; x < width; x++) {
@@ -137,7 +137,7 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
   };
 }
 
-/** Longest edge of DETR's pictures where settings of an older form name none. */
+/** Longest edge of DETR's images where settings of an older form name none. */
 const DETR_LONGEST = 1333;
 
 function readSize(size: unknown, number: ProcessorFamily['number'], maxSize?: unknown): Size {
@@ -157,12 +157,12 @@ function readSize(size: unknown, number: ProcessorFamily['number'], maxSize?: un
 }
 
 function* toPlanes(
-  picture: Picture,
+  image: Image,
   settings: ProcessorSettings,
   padding: Padding | undefined,
 ): Steps<Float32Array> {
-  const { data, width, height, channels } = picture;
-  const to = padding?.to ?? picture;
+  const { data, width, height, channels } = image;
+  const to = padding?.to ?? image;
   const plane = to.width * to.height;
   const values = new Float32Array(plane * channels);
   for (let c = 0; c < channels; c++) {

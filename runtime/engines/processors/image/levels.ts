@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { ProcessorSettings } from './processor-settings.js';
 
@@ -19,7 +19,7 @@ export type LevelSettings = Pick<
   | 'include_top'
 >;
 
-/** Means and deviations of the pictures that CLIP was trained on. */
+/** Means and deviations of the images that CLIP was trained on. */
 export const CLIP = {
   image_mean: [0.48145466, 0.4578275, 0.40821073],
   image_std: [0.26862954, 0.26130258, 0.27577711],
@@ -49,7 +49,7 @@ const CHANNELS = 3;
 
 /**
  * One number stands for all channels, alone or in a list.
- * @throws RunError `not_ready` for a list of another length than there are channels, with which Python fails at each picture
+ * @throws RunError `not_ready` for a list of another length than there are channels, with which Python fails at each image
  */
 export function perChannel(value: number | number[]): number[] {
   const list = [value].flat();
@@ -70,16 +70,16 @@ function scaled(level: number, channel: number, settings: LevelSettings): number
   return settings.include_top ? value / std : value;
 }
 
-/** Levels of a picture's pixels: [channels, height, width]. */
-export const planesOf = (picture: Picture, levels: LevelSettings): Float32Array =>
+/** Levels of an image's pixels: [channels, height, width]. */
+export const planesOf = (image: Image, levels: LevelSettings): Float32Array =>
   planesBy(
-    picture,
-    Array.from({ length: picture.channels }, (_, channel) => levelTable(channel, levels)),
+    image,
+    Array.from({ length: image.channels }, (_, channel) => levelTable(channel, levels)),
   );
 
 /** The same, by a table of values for the levels of each channel. */
 export function planesBy(
-  { data, width, height, channels }: Picture,
+  { data, width, height, channels }: Image,
   tables: readonly Float32Array[],
 ): Float32Array {
   const plane = width * height;

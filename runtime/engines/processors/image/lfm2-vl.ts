@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import { roundHalfEven } from '../../../core/round-half-even.js';
 import { finish } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import { bestCanvas, type Canvas, canvases, type CanvasLimits, cut, MOST_TILES } from './canvas.js';
 import { HALVES, type LevelSettings, readLevels } from './levels.js';
@@ -9,7 +9,7 @@ import { patchRows } from './siglip2.js';
 import type { Edges } from './sizes.js';
 import { checkTorchSettings, resizedLikeTorch } from './torch-resize.js';
 
-/** A tile, or a whole picture, as rows of patches. */
+/** A tile, or a whole image, as rows of patches. */
 export interface PatchedTile {
   /** [patches, patch x patch x channels], line by line. */
   values: Float32Array;
@@ -17,37 +17,37 @@ export interface PatchedTile {
   grid: readonly [number, number];
 }
 
-/** How a picture is cut. */
-export interface TiledPicture extends Canvas {
-  /** Edges of the picture when it is read whole. */
+/** How an image is cut. */
+export interface TiledImage extends Canvas {
+  /** Edges of the image when it is read whole. */
   whole: Edges;
-  /** The whole picture is read: behind the tiles, or alone. */
+  /** The whole image is read: behind the tiles, or alone. */
   readsWhole: boolean;
 }
 
-/** Cuts large pictures into tiles of one size; others keep about their form. */
+/** Cuts large images into tiles of one size; others keep about their form. */
 export interface NaflexTiles {
   /** Pixels of a patch's edge, patches of a feature's edge, and pixels of a tile's edge. */
   readonly patch: number;
   readonly factor: number;
   readonly edge: number;
-  /** Of a tile, or of a whole picture. */
+  /** Of a tile, or of a whole image. */
   readonly mostPatches: number;
-  /** @throws RunError 422 a picture that Python's processor fails on */
-  partsOf(size: Edges): TiledPicture;
-  /** Row by row, the whole picture at the end, made when they are asked for. @throws as `partsOf` */
-  process(picture: Picture): (() => PatchedTile)[];
+  /** @throws RunError 422 an image that Python's processor fails on */
+  partsOf(size: Edges): TiledImage;
+  /** Row by row, the whole image at the end, made when they are asked for. @throws as `partsOf` */
+  process(image: Image): (() => PatchedTile)[];
 }
 
 interface Rules {
   patch: number;
   factor: number;
   edge: number;
-  /** Fewest and most features of a whole picture. */
+  /** Fewest and most features of a whole image. */
   least: number;
   most: number;
   tolerance: number;
-  /** Undefined where pictures stay whole. */
+  /** Undefined where images stay whole. */
   limits: CanvasLimits | undefined;
   thumbnail: boolean;
   resample: number;
@@ -65,9 +65,9 @@ export function createNaflexTiles(config: Json): NaflexTiles {
   return {
     ...{ patch, factor, edge, mostPatches },
     partsOf: (size) => tiled(size, rules),
-    process(picture) {
-      const { rows, columns, whole, readsWhole } = tiled(picture, rules);
-      const to = (size: Edges) => finish(resizedLikeTorch(picture, size, rules.resample));
+    process(image) {
+      const { rows, columns, whole, readsWhole } = tiled(image, rules);
+      const to = (size: Edges) => finish(resizedLikeTorch(image, size, rules.resample));
       const last = readsWhole ? [() => patched(to(whole), rules)] : [];
       if (rows * columns === 1 && readsWhole) return last;
       const [large, tile] = [
@@ -118,7 +118,7 @@ function limitsOf(least: number, most: number, edge: number): CanvasLimits {
 
 const refused = (what: string): RunError => new RunError('not_ready', `preprocessor_config.json: ${what}`);
 
-function tiled(size: Edges, rules: Rules): TiledPicture {
+function tiled(size: Edges, rules: Rules): TiledImage {
   const { limits, thumbnail, patch, edge, mostPatches } = rules;
   const whole = wholeEdges(size, rules);
   const patches = (whole.height / patch) * (whole.width / patch);
@@ -129,7 +129,7 @@ function tiled(size: Edges, rules: Rules): TiledPicture {
   const canvas = bestCanvas(size, limits);
   requireOneForm(size, canvas, limits);
   const isOne = canvas.rows * canvas.columns === 1;
-  // Python writes as many tokens as the whole picture would have.
+  // Python writes as many tokens as the whole image would have.
   if (isOne && patches !== (edge / patch) ** 2)
     throw new RunError('unprocessable', 'the picture becomes a single tile with another number of features');
   const readsWhole = thumbnail && !isOne;
@@ -180,7 +180,7 @@ function isLarge({ height, width }: Edges, { patch, factor, most, tolerance }: R
   return near(height) * near(width) > most * cell ** 2 * tolerance;
 }
 
-function patched(picture: Picture, { patch, levels }: Rules): PatchedTile {
-  const grid = [picture.height / patch, picture.width / patch] as const;
-  return { values: finish(patchRows(picture, levels, { patch, rows: grid[0] * grid[1] })), grid };
+function patched(image: Image, { patch, levels }: Rules): PatchedTile {
+  const grid = [image.height / patch, image.width / patch] as const;
+  return { values: finish(patchRows(image, levels, { patch, rows: grid[0] * grid[1] })), grid };
 }

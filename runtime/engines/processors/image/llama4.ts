@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import { finish } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { type Canvas, canvases, cut, MOST_TILES } from './canvas.js';
 import { HALVES, type LevelSettings, levelTable, planesBy, readLevels } from './levels.js';
@@ -8,19 +8,19 @@ import { BLACK, placedOn } from './regions.js';
 import type { Edges } from './sizes.js';
 import { checkTorchSettings, resizedLikeTorch } from './torch-resize.js';
 
-/** Cuts pictures into tiles of one size, black where a picture ends, with the whole picture behind them where there are several. */
+/** Cuts images into tiles of one size, black where an image ends, with the whole image behind them where there are several. */
 export interface PaddedTiles {
   /** Of a tile. */
   readonly edge: number;
   canvasOf(size: Edges): Canvas;
   /** Values [3, edge, edge] of each tile, row by row, made when they are asked for. */
-  process(picture: Picture): (() => Float32Array)[];
+  process(image: Image): (() => Float32Array)[];
 }
 
 interface Rules {
   edge: number;
   most: number;
-  /** Pictures become as large as a canvas lets them. */
+  /** Images become as large as a canvas lets them. */
   enlarges: boolean;
   resample: number;
 }
@@ -33,15 +33,15 @@ export function createPaddedTiles(config: Json): PaddedTiles {
   const rules = rulesOf(config);
   const { edge, resample } = rules;
   const tables = [0, 1, 2].map((channel) => table(channel, readLevels(config, HALVES)));
-  const planes = (picture: Picture) => planesBy(picture, tables);
-  const to = (picture: Picture, size: Edges) => finish(resizedLikeTorch(picture, size, resample));
+  const planes = (image: Image) => planesBy(image, tables);
+  const to = (image: Image, size: Edges) => finish(resizedLikeTorch(image, size, resample));
   return {
     edge,
     canvasOf: (size) => bestFit(size, rules),
-    process(picture) {
-      const canvas = bestFit(picture, rules);
+    process(image) {
+      const canvas = bestFit(image, rules);
       const { rows, columns } = canvas;
-      const large = padded(to(picture, fitted(picture, canvas, rules)), {
+      const large = padded(to(image, fitted(image, canvas, rules)), {
         ...{ height: rows * edge, width: columns * edge },
       });
       const tile = { height: edge, width: edge };
@@ -49,7 +49,7 @@ export function createPaddedTiles(config: Json): PaddedTiles {
         { length: rows * columns },
         (_, i) => () => planes(cut(large, Math.floor(i / columns), i % columns, tile)),
       );
-      return tiles.length === 1 ? tiles : [...tiles, () => planes(to(picture, tile))];
+      return tiles.length === 1 ? tiles : [...tiles, () => planes(to(image, tile))];
     },
   };
 }
@@ -69,7 +69,7 @@ function rulesOf(config: Json): Rules {
   return { edge: height, most, enlarges, resample: resample as number };
 }
 
-/** The canvas that a picture is enlarged least for, or made smaller least; of several the one with the least area. get_best_fit */
+/** The canvas that an image is enlarged least for, or made smaller least; of several the one with the least area. get_best_fit */
 function bestFit({ height, width }: Edges, { edge, most, enlarges }: Rules): Canvas {
   const all = canvases(1, most).map((canvas) => {
     const [down, across] = [(canvas.rows * edge) / height, (canvas.columns * edge) / width].map(
@@ -85,7 +85,7 @@ function bestFit({ height, width }: Edges, { edge, most, enlarges }: Rules): Can
   return all.find(({ scale }) => scale === chosen)!.canvas;
 }
 
-/** What a picture becomes within its canvas, in its form. get_max_res_without_distortion */
+/** What an image becomes within its canvas, in its form. get_max_res_without_distortion */
 function fitted({ height, width }: Edges, { rows, columns }: Canvas, { edge, enlarges }: Rules): Edges {
   const [down, across] = [target(height, rows), target(width, columns)];
   const scaleOf = ({ edge: to, isSingle }: Target, own: number) =>
@@ -115,8 +115,7 @@ interface Target {
 }
 
 /** Black to the right and below. */
-const padded = (picture: Picture, to: Edges): Picture =>
-  placedOn(picture, { ...to, top: 0, left: 0, colour: BLACK });
+const padded = (image: Image, to: Edges): Image => placedOn(image, { ...to, top: 0, left: 0, colour: BLACK });
 
 /** Levels in the arithmetic of bfloat16 where they are rescaled and normalised both. */
 function table(channel: number, levels: LevelSettings): Float32Array {

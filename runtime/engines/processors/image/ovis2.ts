@@ -4,10 +4,10 @@ import { resizerOf } from './resizer.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Edges } from './sizes.js';
 
-/** Share of a picture's area that tiles have to cover without being reduced. */
+/** Share of an image's area that tiles have to cover without being reduced. */
 const COVERED = 0.9;
 
-/** Ovis2ImageProcessor: the whole picture before its tiles. From preprocessor_config.json. */
+/** Ovis2ImageProcessor: the whole image before its tiles. From preprocessor_config.json. */
 export function createOvis2Processor(config: Json): CanvasProcessor {
   const cuts = config['crop_to_patches'] === true;
   const own = cuts ? config : { ...config, min_patches: 1, max_patches: 1 };
@@ -15,14 +15,14 @@ export function createOvis2Processor(config: Json): CanvasProcessor {
   const tiles = canvasProcessor(own, { edge: 384, canvasOf, resizer: resizerOf(config) });
   return {
     ...tiles,
-    process(picture) {
-      const parts = tiles.process(picture);
+    process(image) {
+      const parts = tiles.process(image);
       return parts.length === 1 ? parts : [parts.at(-1)!, ...parts.slice(0, -1)];
     },
   };
 }
 
-/** Of the canvases that cover enough of a picture the smallest, else the one that covers most. */
+/** Of the canvases that cover enough of an image the smallest, else the one that covers most. */
 export function coveringCanvas(size: Edges, { most, tile }: CanvasLimits): Canvas {
   const all = canvases(1, most).map((canvas) => ({
     canvas,

@@ -1,20 +1,20 @@
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
 
-/** Value beyond a picture that is padded to a square. */
+/** Value beyond an image that is padded to a square. */
 const PADDING = 0.5;
 
 /**
  * OWLv2: padded to a square, blurred by a Gaussian and sampled linearly (scipy's gaussian_filter and zoom, both with mode
  * "mirror"), kept within the range of the input, normalised. Both filters are linear and by axis, so that each axis needs
- * one sum of weights; rows are added to the result one by one, and neither the square nor the blurred picture is held.
+ * one sum of weights; rows are added to the result one by one, and neither the square nor the blurred image is held.
  */
-export function* owlv2Floats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
-  const edge = Math.max(picture.height, picture.width);
-  const square = settings.do_pad ? { height: edge, width: edge } : picture;
+export function* owlv2Floats(image: Image, settings: ProcessorSettings): Steps<Floats> {
+  const edge = Math.max(image.height, image.width);
+  const square = settings.do_pad ? { height: edge, width: edge } : image;
   const to = settings.do_resize && 'height' in settings.size ? settings.size : square;
-  const values = yield* zoomed(picture, {
+  const values = yield* zoomed(image, {
     square,
     to,
     factor: settings.do_rescale ? settings.rescale_factor : 1,
@@ -35,14 +35,14 @@ interface Zoom {
   factor: number;
 }
 
-function* zoomed(picture: Picture, { square, to, factor }: Zoom): Steps<Float32Array> {
+function* zoomed(image: Image, { square, to, factor }: Zoom): Steps<Float32Array> {
   const across = flatten(weightsOf(square.width, to.width));
   const down = targetsOf(weightsOf(square.height, to.height), square.height);
   const plane = to.height * to.width;
   const values = new Float32Array(plane * 3);
   const row = new Float32Array(to.width * 3);
   for (let y = 0; y < square.height; y++) {
-    if (y < picture.height) blurRow(picture, y, { across, factor, row });
+    if (y < image.height) blurRow(image, y, { across, factor, row });
     else row.fill(PADDING);
     for (const [line, weight] of down[y]!) {
       for (let c = 0; c < 3; c++) {
@@ -52,8 +52,8 @@ function* zoomed(picture: Picture, { square, to, factor }: Zoom): Steps<Float32A
     }
     yield;
   }
-  const isPadded = square.height !== picture.height || square.width !== picture.width;
-  return clipped(values, rangeOf(picture, factor, isPadded));
+  const isPadded = square.height !== image.height || square.width !== image.width;
+  return clipped(values, rangeOf(image, factor, isPadded));
 }
 
 /** Source index and weight, for each target index. */
@@ -127,7 +127,7 @@ function flatten(all: Weights[]): FlatWeights {
 }
 
 function blurRow(
-  { data, width, channels }: Picture,
+  { data, width, channels }: Image,
   y: number,
   { across, factor, row }: { across: FlatWeights; factor: number; row: Float32Array },
 ): void {
@@ -152,7 +152,7 @@ function blurRow(
   }
 }
 
-function rangeOf({ data }: Picture, factor: number, isPadded: boolean): [number, number] {
+function rangeOf({ data }: Image, factor: number, isPadded: boolean): [number, number] {
   let [low, high] = [255, 0];
   for (const level of data) {
     if (level < low) low = level;

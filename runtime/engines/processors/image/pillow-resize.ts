@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import { finish, type Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Edges } from './sizes.js';
 import { type Arithmetic, filterOf, PILLOW, tapsOf, type Taps } from './resample-taps.js';
 
@@ -11,40 +11,35 @@ import { type Arithmetic, filterOf, PILLOW, tapsOf, type Taps } from './resample
  */
 
 /** @param resample PIL.Image.Resampling number (0 nearest, 1 Lanczos, 2 bilinear, 3 bicubic, 4 box, 5 Hamming) */
-export function resizeLikePillow(picture: Picture, width: number, height: number, resample: number): Picture {
-  return finish(resizeSteps(picture, width, height, resample));
+export function resizeLikePillow(image: Image, width: number, height: number, resample: number): Image {
+  return finish(resizeSteps(image, width, height, resample));
 }
 
 /** The same in steps. */
-export function* resizeSteps(
-  picture: Picture,
-  width: number,
-  height: number,
-  resample: number,
-): Steps<Picture> {
-  return yield* resizeBy(PILLOW, picture, { width, height }, resample);
+export function* resizeSteps(image: Image, width: number, height: number, resample: number): Steps<Image> {
+  return yield* resizeBy(PILLOW, image, { width, height }, resample);
 }
 
 /** The same with another rounding. */
 export function* resizeBy(
   arithmetic: Arithmetic,
-  picture: Picture,
+  image: Image,
   { width, height }: Edges,
   resample: number,
-): Steps<Picture> {
-  if (width === picture.width && height === picture.height) return picture;
-  refuseLarge(width, Math.max(height, picture.height));
-  if (resample === 0) return pickNearest(picture, width, height);
+): Steps<Image> {
+  if (width === image.width && height === image.height) return image;
+  refuseLarge(width, Math.max(height, image.height));
+  if (resample === 0) return pickNearest(image, width, height);
   const filter = filterOf(resample);
   const taps = (source: number, target: number) => tapsOf(source, target, filter, arithmetic);
-  const wide = width === picture.width ? picture : yield* alongRows(picture, taps(picture.width, width));
+  const wide = width === image.width ? image : yield* alongRows(image, taps(image.width, width));
   return height === wide.height ? wide : yield* alongColumns(wide, taps(wide.height, height));
 }
 
-/** Pixels, of what is made of a picture row by row and then column by column. */
+/** Pixels, of what is made of an image row by row and then column by column. */
 const MOST_PIXELS = 2 ** 24;
 
-/** Pictures that are very long and thin grow without end where their short edge is brought to a size. */
+/** Images that are very long and thin grow without end where their short edge is brought to a size. */
 function refuseLarge(width: number, height: number): void {
   if (width * height <= MOST_PIXELS) return;
   throw new RunError(
@@ -58,20 +53,20 @@ function clip(value: number): number {
 }
 
 /** In whole numbers of 32 bits, as Pillow has it; written out for colours, since this is most of what a request costs. */
-function* alongRows(picture: Picture, taps: Taps): Steps<Picture> {
-  const { height, channels } = picture;
+function* alongRows(image: Image, taps: Taps): Steps<Image> {
+  const { height, channels } = image;
   const target = taps.first.length;
   const data = new Uint8Array(target * height * channels);
   const along = channels === 3 ? rowOfColours : rowOfSamples;
   for (let y = 0; y < height; y++) {
-    along(picture, y, taps, data);
+    along(image, y, taps, data);
     yield;
   }
   return { data, width: target, height, channels };
 }
 
 function rowOfColours(
-  { data, width }: Picture,
+  { data, width }: Image,
   y: number,
   { first, count, weights, size, precision }: Taps,
   out: Uint8Array,
@@ -95,7 +90,7 @@ function rowOfColours(
   }
 }
 
-function rowOfSamples({ data, width, channels }: Picture, y: number, taps: Taps, out: Uint8Array): void {
+function rowOfSamples({ data, width, channels }: Image, y: number, taps: Taps, out: Uint8Array): void {
   const { first, count, weights, size, precision } = taps;
   const target = first.length;
   for (let x = 0, o = y * target * channels; x < target; x++) {
@@ -110,7 +105,7 @@ function rowOfSamples({ data, width, channels }: Picture, y: number, taps: Taps,
 }
 
 /** Three samples beside each other at a time, whatever they are; what is left over one by one. */
-function* alongColumns({ data, width, channels }: Picture, taps: Taps): Steps<Picture> {
+function* alongColumns({ data, width, channels }: Image, taps: Taps): Steps<Image> {
   const { first, count, weights, size, precision } = taps;
   const target = first.length;
   const half = 1 << (precision - 1);
@@ -153,13 +148,13 @@ function positions(source: number, target: number): Int32Array {
   return found;
 }
 
-function pickNearest(picture: Picture, width: number, height: number): Picture {
-  const { data, channels } = picture;
+function pickNearest(image: Image, width: number, height: number): Image {
+  const { data, channels } = image;
   const out = new Uint8Array(width * height * channels);
-  const [rows, columns] = [positions(picture.height, height), positions(picture.width, width)];
+  const [rows, columns] = [positions(image.height, height), positions(image.width, width)];
   for (let y = 0, o = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      const from = (rows[y]! * picture.width + columns[x]!) * channels;
+      const from = (rows[y]! * image.width + columns[x]!) * channels;
       for (let c = 0; c < channels; c++) out[o++] = data[from + c]!;
     }
   }

@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
 import type { Edges } from './sizes.js';
@@ -8,7 +8,7 @@ import { filtered } from './torch-resize.js';
 
 /**
  * Pix2Struct's settings in the names of the others.
- * @throws RunError `not_ready` for one that writes questions on the picture: Python sets them in Arial, which is not free
+ * @throws RunError `not_ready` for one that writes questions on the image: Python sets them in Arial, which is not free
  */
 export function pix2structSettings(config: Json): Json {
   const { patch_size = { height: 16, width: 16 }, max_patches = 2048, is_vqa, do_normalize } = config;
@@ -29,16 +29,16 @@ export function pix2structSettings(config: Json): Json {
 const BILINEAR = 2;
 
 /**
- * Pix2Struct: the whole picture has a mean of 0 and a deviation of 1, and is as large as so many patches allow. Rows of
+ * Pix2Struct: the whole image has a mean of 0 and a deviation of 1, and is as large as so many patches allow. Rows of
  * [row, column, pixels], row and column from 1 on, without those of padding.
  */
-export function* pix2structFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
+export function* pix2structFloats(image: Image, settings: ProcessorSettings): Steps<Floats> {
   const { patch_size: patch } = settings;
-  const [rows, columns] = gridOf(picture, settings);
-  const [mean, deviation] = spreadOf(picture);
+  const [rows, columns] = gridOf(image, settings);
+  const [mean, deviation] = spreadOf(image);
   const to = { height: rows * patch, width: columns * patch };
-  const planes = yield* filtered(picture, to, BILINEAR);
-  const width = 2 + patch * patch * picture.channels;
+  const planes = yield* filtered(image, to, BILINEAR);
+  const width = 2 + patch * patch * image.channels;
   const values = new Float32Array(rows * columns * width);
   let at = 0;
   for (let row = 0; row < rows; row++) {
@@ -46,7 +46,7 @@ export function* pix2structFloats(picture: Picture, settings: ProcessorSettings)
       values[at++] = row + 1;
       values[at++] = column + 1;
       for (let i = 0; i < width - 2; i++) {
-        const [pixel, channel] = [Math.floor(i / picture.channels), i % picture.channels];
+        const [pixel, channel] = [Math.floor(i / image.channels), i % image.channels];
         const y = row * patch + Math.floor(pixel / patch);
         const x = column * patch + (pixel % patch);
         values[at++] = (planes[(channel * to.height + y) * to.width + x]! - mean) / deviation;
@@ -68,7 +68,7 @@ function gridOf(
 }
 
 /** Mean and standard deviation of all levels. */
-function spreadOf({ data }: Picture): [number, number] {
+function spreadOf({ data }: Image): [number, number] {
   const counts = new Float64Array(256);
   for (const level of data) counts[level]!++;
   const mean = counts.reduce((sum, count, level) => sum + count * level, 0) / data.length;

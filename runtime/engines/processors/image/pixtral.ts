@@ -1,19 +1,19 @@
 import { RunError } from '../../../core/errors.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { CLIP, planesOf, readLevels } from './levels.js';
 import { resizerOf } from './resizer.js';
 import type { Edges } from './sizes.js';
 import type { Frame } from './tensor-frames.js';
 
-/** Pictures that keep their form, up to whole cells and a longest edge. */
+/** Images that keep their form, up to whole cells and a longest edge. */
 export interface CellProcessor {
-  /** Most cells of a picture. */
+  /** Most cells of an image. */
   readonly mostCells: number;
-  /** @throws RunError 422 a picture that is read otherwise in Python */
+  /** @throws RunError 422 an image that is read otherwise in Python */
   sizeOf(size: Edges): Edges;
   /** @throws as `sizeOf` */
-  process(picture: Picture): Frame;
+  process(image: Image): Frame;
 }
 
 const EDGE = 1024;
@@ -32,9 +32,9 @@ export function createPixtralProcessor(config: Json, cell: number): CellProcesso
     mostCells: Math.ceil(height / cell) * Math.ceil(width / cell),
     sizeOf: (given) => sizeOf(resizer.edges(given)),
     process(given) {
-      const picture = resizer.seen(given);
-      const to = sizeOf(picture);
-      return { ...to, values: planesOf(resizer.resize(picture, to), levels) };
+      const image = resizer.seen(given);
+      const to = sizeOf(image);
+      return { ...to, values: planesOf(resizer.resize(image, to), levels) };
     },
   };
 }

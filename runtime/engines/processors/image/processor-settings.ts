@@ -1,5 +1,5 @@
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Resize, ResizeSettings } from './geometry.js';
 import type { Edges } from './sizes.js';
@@ -25,17 +25,17 @@ export interface ProcessorSettings extends ResizeSettings {
   ensure_multiple_of: number;
   do_thumbnail: boolean;
   do_align_long_axis: boolean;
-  /** Siglip2's: pixels of a patch's sides, and most patches of a picture. */
+  /** Siglip2's: pixels of a patch's sides, and most patches of an image. */
   patch_size: number;
   max_num_patches: number;
   /** timm's: center, squash, border. */
   crop_mode: string;
 }
 
-/** What a picture is padded to. */
+/** What an image is padded to. */
 export interface Padding {
   to: Edges;
-  /** Where the picture begins; 0 by default. */
+  /** Where the image begins; 0 by default. */
   top?: number;
   left?: number;
   /** Python pads with zeros before it normalises (`pixels`), or after (`values`). */
@@ -57,7 +57,7 @@ export interface ProcessorFamily {
   /** Settings in the names of the others, for a class that has names of its own. */
   translate?: (config: Json) => Json;
   /** Rescales and normalises before it resizes, or resizes floats: it gives the numbers itself. */
-  floats?: (picture: Picture, settings: ProcessorSettings) => Steps<Floats>;
+  floats?: (image: Image, settings: ProcessorSettings) => Steps<Floats>;
   /** True for a class that reads tensors: it doesn't guess which axis is that of the colours. */
   tensors?: boolean;
   /** True where `resize` cuts, too. */

@@ -1,13 +1,13 @@
 import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
 import { finish } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { CLIP, levelTable, type LevelSettings, readLevels } from './levels.js';
 import type { Edges } from './sizes.js';
 import { resizedLikeTorch } from './torch-resize.js';
 
-/** A picture as rows of patches. */
+/** An image as rows of patches. */
 export interface Patches {
   /** [patches, channels x frames x patch x patch]: blocks of patches that become one feature lie together. */
   values: Float32Array;
@@ -18,12 +18,12 @@ export interface Patches {
 export interface PatchProcessor {
   /** Edge of the blocks of patches that become one feature. */
   readonly mergeSize: number;
-  /** Most patches of a picture. */
+  /** Most patches of an image. */
   readonly mostPatches: number;
-  /** Patches over time, height and width of a picture of a size. @throws RunError as `process` */
+  /** Patches over time, height and width of an image of a size. @throws RunError as `process` */
   gridOf(size: Edges): Patches['grid'];
-  /** @throws RunError 422 a picture that Python's processor fails on */
-  process(picture: Picture): Patches;
+  /** @throws RunError 422 an image that Python's processor fails on */
+  process(image: Image): Patches;
 }
 
 /** As a PatchProcessor, for the frames of a clip. */
@@ -32,24 +32,24 @@ export interface FramePatchProcessor extends Pick<PatchProcessor, 'mergeSize' | 
   gridOf(size: Edges, resized?: boolean): Patches['grid'];
   /** Frames that become one step over time. */
   readonly together: number;
-  resize(frame: Picture): Picture;
+  resize(frame: Image): Image;
   /** Patches of one step over time. @param frames `together` of them, resized */
-  cut(frames: readonly Picture[]): Float32Array;
+  cut(frames: readonly Image[]): Float32Array;
 }
 
 const BICUBIC = 3;
 
-/** Pixels of a picture where the file does not say. */
+/** Pixels of an image where the file does not say. */
 const USUAL = { least: 56 * 56, most: 28 * 28 * 1280 };
 const USUAL_OF_PADDLE = { least: 384 * 384, most: 1536 * 1536 };
 const USUAL_OF_CLIPS = { least: 128 * 28 * 28, most: 28 * 28 * 768 };
 
 /** Qwen2VLImageProcessorFast, which transformers takes for its slow twin, too. From preprocessor_config.json. */
 export const createPatchProcessor = (config: Json): PatchProcessor =>
-  ofPictures(patchRules(config, { usual: USUAL }));
+  ofImages(patchRules(config, { usual: USUAL }));
 
 /**
- * PaddleOCRVLImageProcessor: pictures that are narrower than a cell are enlarged first.
+ * PaddleOCRVLImageProcessor: images that are narrower than a cell are enlarged first.
  * @throws RunError `not_ready` for patches over time, which its network does not take
  */
 export function createPaddlePatchProcessor(config: Json): PatchProcessor {
@@ -60,7 +60,7 @@ export function createPaddlePatchProcessor(config: Json): PatchProcessor {
       'preprocessor_config.json: temporal_patch_size other than 1 is not known',
     );
   const whole = { ...config, temporal_patch_size: 1 };
-  return ofPictures(patchRules(whole, { usual: USUAL_OF_PADDLE, before: atLeastACell }));
+  return ofImages(patchRules(whole, { usual: USUAL_OF_PADDLE, before: atLeastACell }));
 }
 
 /** At least as long as a cell on both edges, in the same proportion. */
@@ -71,14 +71,14 @@ function atLeastACell(given: Edges, factor: number): Edges {
   return { height, width };
 }
 
-export function ofPictures(rules: FramePatchProcessor): PatchProcessor {
+export function ofImages(rules: FramePatchProcessor): PatchProcessor {
   const { mergeSize, mostPatches, gridOf, resize, cut, together } = rules;
   return {
     ...{ mergeSize, mostPatches, gridOf: (size) => gridOf(size) },
     process(given) {
-      const picture = resize(given);
-      // A picture is repeated to be as many frames.
-      return { values: cut(new Array<Picture>(together).fill(picture)), grid: gridOf(picture, true) };
+      const image = resize(given);
+      // An image is repeated to be as many frames.
+      return { values: cut(new Array<Image>(together).fill(image)), grid: gridOf(image, true) };
     },
   };
 }
@@ -89,7 +89,7 @@ export function createFramePatchProcessor(config: Json): FramePatchProcessor {
 }
 
 export interface SizeRules {
-  /** Pixels of a picture where the file does not say. */
+  /** Pixels of an image where the file does not say. */
   usual: { least: number; most: number };
   /** What a size becomes first. @param factor edge of a cell */
   before?: (given: Edges, factor: number) => Edges;
@@ -132,12 +132,12 @@ export function patchRules(
       : Infinity,
     together: frames,
     gridOf: (size, resized = false) => gridOf(resized ? size : sizeOf(size), patch, merge),
-    resize(picture) {
-      const to = sizeOf(picture);
-      const isSame = to.width === picture.width && to.height === picture.height;
-      return isSame ? picture : finish(resizedLikeTorch(picture, to, resample));
+    resize(image) {
+      const to = sizeOf(image);
+      const isSame = to.width === image.width && to.height === image.height;
+      return isSame ? image : finish(resizedLikeTorch(image, to, resample));
     },
-    cut: (pictures) => cutPatches(pictures, { patch, merge, levels }),
+    cut: (images) => cutPatches(images, { patch, merge, levels }),
   };
 }
 
@@ -159,7 +159,7 @@ const MAX_RATIO = 200;
 /**
  * Python's smart_resize: both edges become multiples of a factor, halves to even ones; then both are scaled until the
  * pixels are within their limits.
- * @throws RunError 422 a picture too long for its width
+ * @throws RunError 422 an image too long for its width
  */
 export function smartSize(
   { height, width }: Edges,
@@ -201,13 +201,10 @@ export function gridOf({ height, width }: Edges, patch: number, merge: number): 
 }
 
 /** Rows of patches of one step over time. */
-export function cutPatches(
-  frames: readonly Picture[],
-  { patch, merge, levels }: PatchSettings,
-): Float32Array {
-  const [picture] = frames as [Picture];
-  const { width, channels } = picture;
-  const [, rows, columns] = gridOf(picture, patch, merge);
+export function cutPatches(frames: readonly Image[], { patch, merge, levels }: PatchSettings): Float32Array {
+  const [image] = frames as [Image];
+  const { width, channels } = image;
+  const [, rows, columns] = gridOf(image, patch, merge);
   const area = patch * patch;
   const values = new Float32Array(rows * columns * channels * frames.length * area);
   const tables = Array.from({ length: channels }, (_, channel) => levelTable(channel, levels));

@@ -1,7 +1,7 @@
 import { roundHalfEven } from '../../../core/round-half-even.js';
 import { RunError } from '../../../core/errors.js';
 import { finish } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { HALVES, readLevels } from './levels.js';
 import { cutPatches, gridOf, smartSize } from './qwen2-vl.js';
@@ -19,9 +19,9 @@ export interface ClipPatchProcessor {
   /** Lines and columns of patches. @throws RunError 422 a clip that Python's processor fails on */
   gridOf(size: Edges, frames: number): readonly [rows: number, columns: number];
   /** @param grid of patches, as `gridOf` gave it */
-  resize(frame: Picture, grid: readonly [rows: number, columns: number]): Picture;
+  resize(frame: Image, grid: readonly [rows: number, columns: number]): Image;
   /** Patches of one step over time: [patches, numbers]. @param frames `together` of them, resized */
-  cut(frames: readonly Picture[]): Float32Array;
+  cut(frames: readonly Image[]): Float32Array;
 }
 
 const BICUBIC = 3;

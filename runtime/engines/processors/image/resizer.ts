@@ -1,18 +1,18 @@
 import { finish } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import { asPythonSees, edgesAsPythonSees } from './image-processor.js';
 import { resizeLikePillow } from './pillow-resize.js';
 import type { Edges } from './sizes.js';
 import { resizedLikeTorch } from './torch-resize.js';
 
-/** How a class of Python sees and resizes pictures. */
+/** How a class of Python sees and resizes images. */
 export interface Resizer {
-  /** @throws RunError 422 a picture whose edge Python takes for its colours */
-  seen(picture: Picture): Picture;
+  /** @throws RunError 422 an image whose edge Python takes for its colours */
+  seen(image: Image): Image;
   /** The edges of what `seen` gives. @throws as `seen` */
   edges(size: Edges): Edges;
-  resize(picture: Picture, to: Edges): Picture;
+  resize(image: Image, to: Edges): Image;
 }
 
 const BICUBIC = 3;
@@ -21,9 +21,9 @@ const resampleOf = (config: Json): number => (config['resample'] ?? BICUBIC) as 
 
 /** Of classes that resize tensors alone, whatever their name. */
 export const torchResizer = (config: Json): Resizer => ({
-  seen: (picture) => picture,
+  seen: (image) => image,
   edges: ({ height, width }) => ({ height, width }),
-  resize: (picture, to) => finish(resizedLikeTorch(picture, to, resampleOf(config))),
+  resize: (image, to) => finish(resizedLikeTorch(image, to, resampleOf(config))),
 });
 
 /** Classes named …Fast resize tensors as PyTorch does, others as Pillow. @param config preprocessor_config.json */
@@ -33,6 +33,6 @@ export function resizerOf(config: Json): Resizer {
   return {
     seen: asPythonSees,
     edges: edgesAsPythonSees,
-    resize: (picture, { width, height }) => resizeLikePillow(picture, width, height, resample),
+    resize: (image, { width, height }) => resizeLikePillow(image, width, height, resample),
   };
 }

@@ -1,17 +1,17 @@
 import { RunError } from '../../../core/errors.js';
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import { floatsWithoutAntialias } from './depth-pro.js';
 import { detrSize } from './detection-resize.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
 
-/** RF-DETR rescales, then resizes floats without antialias. Pictures are alone in their run: nothing is padded. */
-export function rfDetrFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
+/** RF-DETR rescales, then resizes floats without antialias. Images are alone in their run: nothing is padded. */
+export function rfDetrFloats(image: Image, settings: ProcessorSettings): Steps<Floats> {
   const { size } = settings;
-  const to = detrSize(picture, settings) ?? ('height' in size ? size : picture);
+  const to = detrSize(image, settings) ?? ('height' in size ? size : image);
   if (to.height > 0 && to.width > 0)
-    return floatsWithoutAntialias(picture, settings.do_resize ? to : picture, settings);
+    return floatsWithoutAntialias(image, settings.do_resize ? to : image, settings);
   throw new RunError('unprocessable', 'the picture is too narrow for this model');
 }
 

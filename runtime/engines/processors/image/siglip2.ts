@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { levelTable, type LevelSettings } from './levels.js';
 import { resizeSteps } from './pillow-resize.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
@@ -27,23 +27,23 @@ function sizeFor(
 }
 
 /** Siglip2: a row of numbers for each patch, pixel by pixel, and rows of zeros up to the most patches. */
-export function* siglip2Floats(given: Picture, settings: ProcessorSettings): Steps<Floats> {
+export function* siglip2Floats(given: Image, settings: ProcessorSettings): Steps<Floats> {
   const { patch_size: patch, max_num_patches: most } = settings;
   const to = sizeFor(given, settings);
-  const picture = settings.do_resize
+  const image = settings.do_resize
     ? yield* resizeSteps(given, to.width, to.height, settings.resample)
     : given;
-  const grid = [Math.floor(picture.height / patch), Math.floor(picture.width / patch)] as const;
-  const exact = grid[0] * patch === picture.height && grid[1] * patch === picture.width;
+  const grid = [Math.floor(image.height / patch), Math.floor(image.width / patch)] as const;
+  const exact = grid[0] * patch === image.height && grid[1] * patch === image.width;
   if (!exact || grid[0] * grid[1] > most)
     throw new RunError('unprocessable', `the picture is not of whole patches, ${most} of them at most`);
-  const values = yield* patchRows(picture, settings, { patch, rows: most });
+  const values = yield* patchRows(image, settings, { patch, rows: most });
   return { values, height: most, width: values.length / most, patches: grid };
 }
 
 /** Numbers of each patch, pixel by pixel, line by line of patches: [rows, numbers], zeros behind the last patch. */
 export function* patchRows(
-  { data, width, height, channels }: Picture,
+  { data, width, height, channels }: Image,
   levels: LevelSettings,
   { patch, rows }: { patch: number; rows: number },
 ): Steps<Float32Array> {

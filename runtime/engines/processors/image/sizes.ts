@@ -16,7 +16,7 @@ export const edgesOf = (size: unknown): Edges =>
 
 /**
  * DETR's get_size_with_aspect_ratio: the shortest edge becomes `shortest`, unless the longest would exceed `longest`.
- * A picture whose shortest edge has that length already keeps its size.
+ * An image whose shortest edge has that length already keeps its size.
  */
 export function shortestEdgeWithin({ height, width }: Edges, shortest: number, longest?: number): Edges {
   const [short, long] = [Math.min(height, width), Math.max(height, width)];

@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import { finish } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { CLIP, planesOf, readLevels } from './levels.js';
 import type { Edges } from './sizes.js';
@@ -15,7 +15,7 @@ const BICUBIC = 3;
 const EDGE = 384;
 
 /** LlavaOnevisionVideoProcessor, from video_preprocessor_config.json. @throws RunError not_ready for a size that is not fixed */
-export function createTensorFrames(config: Json): { process(frame: Picture): Frame } {
+export function createTensorFrames(config: Json): { process(frame: Image): Frame } {
   const value = <T>(name: string, otherwise: T): T => (config[name] ?? otherwise) as T;
   const levels = readLevels(config, CLIP);
   const size = value<Json>('size', { height: EDGE, width: EDGE });

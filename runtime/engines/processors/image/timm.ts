@@ -1,6 +1,6 @@
 import { roundHalfEven } from '../../../core/round-half-even.js';
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { ResizeSettings, Size } from './geometry.js';
 import { plainResize } from './geometry.js';
@@ -41,46 +41,46 @@ export interface TimmSettings extends ResizeSettings {
 }
 
 /** timm's transforms for evaluation: resized to more than is needed, and cut. */
-export function* timmResize(picture: Picture, settings: TimmSettings): Steps<Picture> {
+export function* timmResize(image: Image, settings: TimmSettings): Steps<Image> {
   const { crop_size: to, crop_pct, crop_mode, resample } = settings;
   const [height, width] = [Math.floor(to.height / crop_pct!), Math.floor(to.width / crop_pct!)];
-  if (crop_mode === 'squash') return cut(yield* resizeSteps(picture, width, height, resample), to);
+  if (crop_mode === 'squash') return cut(yield* resizeSteps(image, width, height, resample), to);
   if (crop_mode === 'border') {
     const fill = settings.image_mean.map((mean) => roundHalfEven(255 * mean));
-    return cut(yield* keepRatio(picture, { height, width }, { resample, pick: Math.max }), to, fill);
+    return cut(yield* keepRatio(image, { height, width }, { resample, pick: Math.max }), to, fill);
   }
   const size: Size = { shortest_edge: height };
   return height === width
-    ? cut(yield* plainResize(picture, { ...settings, size }), to)
-    : cut(yield* keepRatio(picture, { height, width }, { resample, pick: Math.min }), to);
+    ? cut(yield* plainResize(image, { ...settings, size }), to)
+    : cut(yield* keepRatio(image, { height, width }, { resample, pick: Math.min }), to);
 }
 
 function* keepRatio(
-  picture: Picture,
+  image: Image,
   to: Edges,
   { resample, pick }: { resample: number; pick: (a: number, b: number) => number },
-): Steps<Picture> {
-  const ratio = pick(picture.height / to.height, picture.width / to.width);
+): Steps<Image> {
+  const ratio = pick(image.height / to.height, image.width / to.width);
   const edge = (length: number) => Math.max(1, roundHalfEven(length / ratio));
-  return yield* resizeSteps(picture, edge(picture.width), edge(picture.height), resample);
+  return yield* resizeSteps(image, edge(image.width), edge(image.height), resample);
 }
 
 /** The middle, by torchvision's rounding; what is too small lies in `fill`. */
-function cut(picture: Picture, to: Edges, fill = [0, 0, 0]): Picture {
-  const { channels } = picture;
-  const [top, left] = [offset(picture.height, to.height), offset(picture.width, to.width)];
+function cut(image: Image, to: Edges, fill = [0, 0, 0]): Image {
+  const { channels } = image;
+  const [top, left] = [offset(image.height, to.height), offset(image.width, to.width)];
   const data = new Uint8Array(to.height * to.width * channels);
   for (let y = 0, o = 0; y < to.height; y++) {
     for (let x = 0; x < to.width; x++, o += channels) {
       const [row, column] = [y + top, x + left];
-      const isIn = row >= 0 && row < picture.height && column >= 0 && column < picture.width;
-      const from = (row * picture.width + column) * channels;
-      for (let c = 0; c < channels; c++) data[o + c] = isIn ? picture.data[from + c]! : fill[c]!;
+      const isIn = row >= 0 && row < image.height && column >= 0 && column < image.width;
+      const from = (row * image.width + column) * channels;
+      for (let c = 0; c < channels; c++) data[o + c] = isIn ? image.data[from + c]! : fill[c]!;
     }
   }
   return { data, width: to.width, height: to.height, channels };
 }
 
-/** First row or column of the picture that is kept; negative where filling comes first. */
+/** First row or column of the image that is kept; negative where filling comes first. */
 const offset = (length: number, to: number): number =>
   length < to ? -Math.floor((to - length) / 2) : roundHalfEven((length - to) / 2);

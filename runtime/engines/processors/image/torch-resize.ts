@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Resize } from './geometry.js';
 import { resizeBy } from './pillow-resize.js';
@@ -30,19 +30,19 @@ export function checkTorchSettings(config: Json): Json {
  * As torchvision resizes bytes on processors with AVX2. On others it rounds floats where the filter is bilinear, so that
  * Python's own answers differ from machine to machine: about every sixth byte by one.
  */
-export const torchResize: Resize = (picture, { size, resample }) =>
-  resizedLikeTorch(picture, edgesOf(size), resample);
+export const torchResize: Resize = (image, { size, resample }) =>
+  resizedLikeTorch(image, edgesOf(size), resample);
 
 /** The same to these edges. */
-export const resizedLikeTorch = (picture: Picture, to: Edges, resample: number): Steps<Picture> =>
-  resizeBy(TORCH, picture, to, resample);
+export const resizedLikeTorch = (image: Image, to: Edges, resample: number): Steps<Image> =>
+  resizeBy(TORCH, image, to, resample);
 
 /** Resized as floats: bytes are rescaled first, and no step rounds to a byte. */
-export function* torchFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
+export function* torchFloats(image: Image, settings: ProcessorSettings): Steps<Floats> {
   const { do_resize, do_rescale, resample, rescale_factor } = settings;
-  const to: Edges = do_resize ? edgesOf(settings.size) : picture;
+  const to: Edges = do_resize ? edgesOf(settings.size) : image;
   // Bytes that are not rescaled stay bytes.
-  const seen = do_rescale || !do_resize ? picture : yield* torchResize(picture, settings);
+  const seen = do_rescale || !do_resize ? image : yield* torchResize(image, settings);
   const resized = yield* filtered(seen, to, resample);
   const factor = do_rescale ? rescale_factor : 1;
   const plane = to.height * to.width;
@@ -59,9 +59,9 @@ function edgesOf(size: ProcessorSettings['size']): Edges {
   throw new RunError('not_ready', 'preprocessor_config.json: size has no height and width');
 }
 
-/** A picture's planes, one after the other, filtered along its rows and then along its columns. */
-export function* filtered(picture: Picture, to: Edges, resample: number): Steps<Float32Array> {
-  const { data, width, height, channels } = picture;
+/** An image's planes, one after the other, filtered along its rows and then along its columns. */
+export function* filtered(image: Image, to: Edges, resample: number): Steps<Float32Array> {
+  const { data, width, height, channels } = image;
   const filter = filterOf(resample);
   const [across, down] = [reachOf(width, to.width, filter), reachOf(height, to.height, filter)];
   const values = new Float32Array(channels * to.height * to.width);

@@ -1,5 +1,5 @@
 import type { Steps } from '../../../core/steps.js';
-import type { Picture } from '../../../media/picture.js';
+import type { Image } from '../../../media/decoded-image.js';
 import { channelOf, fill } from './depth-pro.js';
 import { checkNotEmpty, dptSize } from './depth-resize.js';
 import { bicubicRows, bilinearRows, type Samples } from './interpolate.js';
@@ -18,17 +18,17 @@ export function zoeMargin({ height, width }: Edges): { top: number; left: number
  * ZoeDepth: edges are mirrored, then floats resized as PyTorch does with align_corners. Resizing the bytes gives the same numbers,
  * since both steps are linear.
  */
-export function* zoeDepthFloats(picture: Picture, settings: ProcessorSettings): Steps<Floats> {
+export function* zoeDepthFloats(image: Image, settings: ProcessorSettings): Steps<Floats> {
   const { size, resample } = settings;
-  const { top, left } = settings.do_pad ? zoeMargin(picture) : { top: 0, left: 0 };
-  const padded = { height: picture.height + 2 * top, width: picture.width + 2 * left };
+  const { top, left } = settings.do_pad ? zoeMargin(image) : { top: 0, left: 0 };
+  const padded = { height: image.height + 2 * top, width: image.width + 2 * left };
   const to = settings.do_resize && 'height' in size ? dptSize(padded, { ...settings, size }) : padded;
   checkNotEmpty(to);
   const plane = to.height * to.width;
   const values = new Float32Array(plane * 3);
   for (let c = 0; c < 3; c++) {
     const channel = values.subarray(c * plane, (c + 1) * plane);
-    const samples = mirrored(channelOf(picture, c), { top, left });
+    const samples = mirrored(channelOf(image, c), { top, left });
     yield* fill(
       channel,
       resample === BICUBIC ? bicubicRows(samples, to, true) : bilinearRows(samples, to, true),

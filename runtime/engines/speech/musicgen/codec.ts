@@ -10,11 +10,11 @@ import { openSessionPool } from '../../sessions/session-pool.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 import { fewestFrames } from './frames.js';
 
-/** Makes sound of codes. */
+/** Makes audio of codes. */
 export interface Codec {
   /** Samples per second. */
   rate: number;
-  /** Of the shortest sound. */
+  /** Of the shortest audio clip. */
   fewestFrames: number;
   /** @throws RunError 422 for more frames than there is memory for */
   checkFrames(frames: number): void;
@@ -33,7 +33,7 @@ const DEFAULTS = { rate: 24_000, ratios: [8, 5, 4, 2], filters: 32 };
  * @param config of the codec
  */
 export async function openCodec(request: LoadRequest, config: Json): Promise<Codec> {
-  // One sound at a time: the memory of several would add up.
+  // One audio clip at a time: the memory of several would add up.
   const path = graphSource(request, 'encodec_decode');
   const pool = await openSessionPool({ ...request, workers: 0 }, path);
   requireOutputs(pool.outputs, ['audio_values']);

@@ -1,6 +1,6 @@
 /**
  * Tells which tokens are forced: codebook k begins k steps late and ends K - k - 1 steps early, and what is before and after
- * is padding (MusicgenForCausalLM.build_delay_pattern_mask). Sounds too short for that are not delayed.
+ * is padding (MusicgenForCausalLM.build_delay_pattern_mask). Audio clips too short for that are not delayed.
  * @param length steps, the start token included
  */
 export function delayPattern(

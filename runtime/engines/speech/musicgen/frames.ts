@@ -6,7 +6,7 @@ import { delayPattern } from './delay-pattern.js';
 const DEFAULTS = { kernel: 7, causal: true, mode: 'reflect' };
 
 /**
- * The shortest sound of an export of EnCodec. Python fills what is shorter than its mirrored edges up with zeros; an export
+ * The shortest audio clip of an export of EnCodec. Python fills what is shorter than its mirrored edges up with zeros; an export
  * keeps the branch that its sample took, which did without.
  * @param config of the codec
  */
@@ -26,7 +26,7 @@ export function framesOf(tokens: number, codebooks: number): number {
 
 /**
  * More tokens may give fewer frames: from 2 · codebooks - 2 on, codebooks are delayed.
- * @throws RunError 422 for a sound that is too short for the codec
+ * @throws RunError 422 for an audio clip that is too short for the codec
  */
 export function requireFrames(
   tokens: number,

@@ -1,6 +1,6 @@
 import { networkSizes } from '../../../core/network.js';
 import { RunError } from '../../../core/errors.js';
-import type { SampleSynthesizer, SoundOptions } from '../../../core/handles/index.js';
+import type { SampleSynthesizer, AudioOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { createCacheBudget } from '../../generation/decoding/cache/cache-budget.js';
 import { planDecoderMemory } from '../../generation/decoding/cache/decoder-memory.js';
@@ -22,7 +22,7 @@ const TAKEN = [
 /** MusicgenDecoderConfig */
 const DEFAULTS = { positions: 2048, codebooks: 4 };
 
-/** MusicgenForConditionalGeneration: a text encoder, a decoder of codes, a codec that makes sound of them. */
+/** MusicgenForConditionalGeneration: a text encoder, a decoder of codes, a codec that makes audio of them. */
 export async function openMusicgen(request: LoadRequest, config: Json): Promise<SampleSynthesizer> {
   const [decoding, codes] = ['decoder', 'audio_encoder'].map((part) => (config[part] ?? {}) as Json) as [
     Json,
@@ -79,7 +79,7 @@ export async function openMusicgen(request: LoadRequest, config: Json): Promise<
 }
 
 /** @throws RunError 422 for more tokens than the decoder has positions */
-function settingsOf(options: SoundOptions, repository: Json, positions: number): GenerationSettings {
+function settingsOf(options: AudioOptions, repository: Json, positions: number): GenerationSettings {
   const settings = mergeSettings({
     ...{ request: options, repository, promptLength: 1 },
     ...{ contextLength: positions, hardLimit: false },

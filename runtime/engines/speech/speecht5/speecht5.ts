@@ -1,6 +1,6 @@
 import { networkSizes } from '../../../core/network.js';
 import { RunError } from '../../../core/errors.js';
-import type { SampleSynthesizer, SoundOptions } from '../../../core/handles/index.js';
+import type { SampleSynthesizer, AudioOptions } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { createCacheBudget } from '../../generation/decoding/cache/cache-budget.js';
 import { planDecoderMemory } from '../../generation/decoding/cache/decoder-memory.js';
@@ -16,7 +16,7 @@ const TAKEN = ['speaker_embeddings', 'threshold', 'minlenratio', 'maxlenratio'];
 /** SpeechT5Config, SpeechT5FeatureExtractor */
 const DEFAULTS = { voice: 512, bands: 80, step: 2, text: 450, speech: 4000, rate: 16_000 };
 
-/** SpeechT5ForTextToSpeech with its vocoder: an encoder of texts, a decoder of mel frames, a graph that makes sound of them. */
+/** SpeechT5ForTextToSpeech with its vocoder: an encoder of texts, a decoder of mel frames, a graph that makes audio of them. */
 export async function openSpeechT5(request: LoadRequest, config: Json): Promise<SampleSynthesizer> {
   const number = (name: string, otherwise: number) => firstNumber(config, name) ?? otherwise;
   const width = number('speaker_embedding_dim', DEFAULTS.voice);
@@ -64,7 +64,7 @@ export async function openSpeechT5(request: LoadRequest, config: Json): Promise<
 }
 
 /** @throws RunError 422 without a voice of the model's width */
-function voiceOf({ speaker_embeddings: given }: SoundOptions, width: number): number[] {
+function voiceOf({ speaker_embeddings: given }: AudioOptions, width: number): number[] {
   const voice = [given ?? []].flat(2) as number[];
   if (voice.length === width) return voice;
   throw new RunError(
@@ -77,7 +77,7 @@ function voiceOf({ speaker_embeddings: given }: SoundOptions, width: number): nu
 
 /** In steps; ratios count frames per token. */
 function limitsOf(
-  { threshold, minlenratio, maxlenratio }: SoundOptions,
+  { threshold, minlenratio, maxlenratio }: AudioOptions,
   tokens: number,
   framesPerStep: number,
 ) {

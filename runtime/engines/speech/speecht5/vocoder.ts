@@ -8,7 +8,7 @@ import { openSessionPool } from '../../sessions/session-pool.js';
 import { toFloat32 } from '../../sessions/tensors.js';
 
 /**
- * Makes sound of mel frames.
+ * Makes audio of mel frames.
  * @param bands numbers of a frame
  * @throws RunError 422 for more frames than there is memory for
  */

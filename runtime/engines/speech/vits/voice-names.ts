@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import type { SoundOptions } from '../../../core/handles/index.js';
+import type { AudioOptions } from '../../../core/handles/index.js';
 import { isObject } from '../../../hub-config/json.js';
 import type { Json } from '../../repository/model-folder.js';
 
@@ -52,7 +52,7 @@ const MOST_LISTED = 50;
  * @param voices names by their numbers
  * @throws RunError 422 for a voice that the model does not have
  */
-export function voiceOf({ speaker_id: asked }: SoundOptions, voices: readonly string[]): number | undefined {
+export function voiceOf({ speaker_id: asked }: AudioOptions, voices: readonly string[]): number | undefined {
   if (asked == null) return undefined;
   const id = typeof asked === 'string' ? numberOf(asked, voices) : Number(asked);
   if (id >= 0 && id < voices.length) return id;

@@ -10,7 +10,7 @@ import { size } from '../../config-fields.js';
 
 const few = z.int().min(1).max(4096);
 
-/** What makes sound of codes in EnCodec. */
+/** What makes audio of codes in EnCodec. */
 export const encodecConfig = z.object({
   model_type: z.literal('encodec', 'codecs other than encodec are not known'),
   audio_channels: z.literal(1, 'only one channel is known').default(1),
@@ -57,8 +57,8 @@ function vectorsOf(g: GraphWriter, codes: Value, c: EncodecConfig, { codebooks: 
   return g.node('Transpose', [sum], { perm: [0, 2, 1] });
 }
 
-/** Sound of codes: int64 [1, codebooks, frames] -> float32 [1, 1, samples]. modeling_encodec.py */
-export function encodecSound(
+/** Audio of codes: int64 [1, codebooks, frames] -> float32 [1, 1, samples]. modeling_encodec.py */
+export function encodecAudio(
   g: GraphWriter,
   codes: Value,
   c: EncodecConfig,

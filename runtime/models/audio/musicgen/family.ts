@@ -11,7 +11,7 @@ import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { ELEMENTS } from '../../writer/tensors.js';
 import { layers, size } from '../../config-fields.js';
 import { t5Config, t5Model } from '../../bases/encoder-decoder/t5-model.js';
-import { encodecConfig, encodecSound } from './encodec.js';
+import { encodecConfig, encodecAudio } from './encodec.js';
 
 const config = z
   .object({
@@ -53,7 +53,7 @@ function sourceStates(g: GraphWriter, mask: Value, { text_encoder: text, decoder
   return g.node('Mul', [wide, seen]);
 }
 
-/** Vectors of the last step's codes [rows · codebooks, 1], summed, at their place: float32 [rows, 1, width]. */
+/** Vectors of the last step's codes [rows · codebooks, 1], summed, at their position: float32 [rows, 1, width]. */
 function embedded(g: GraphWriter, past: Value | undefined, { decoder: d }: Config): Value {
   const { num_codebooks: books, hidden_size: width } = d;
   const ids = g.input('input_ids', 'int64', ['codes', 1]);
@@ -67,8 +67,8 @@ function embedded(g: GraphWriter, past: Value | undefined, { decoder: d }: Confi
   const step = Math.log(10_000) / (width / 2 - 1);
   const frequencies = g.floats(Array.from({ length: width / 2 }, (_, i) => Math.exp(-i * step)));
   const angles = g.node('Mul', [g.node('Cast', [place], { to: ELEMENTS.float32 }), frequencies]);
-  const places = g.node('Concat', [g.node('Cos', [angles]), g.node('Sin', [angles])], { axis: 0 });
-  return [...vectors, places].reduce((a, b) => g.node('Add', [a, b]));
+  const positions = g.node('Concat', [g.node('Cos', [angles]), g.node('Sin', [angles])], { axis: 0 });
+  return [...vectors, positions].reduce((a, b) => g.node('Add', [a, b]));
 }
 
 /** One step of all rows; the first one makes keys and values of the source, others have a cache. */
@@ -151,7 +151,7 @@ function writeScores(g: GraphWriter, x: Value, { decoder: d }: Config): void {
   g.output('logits', all, 'float32', ['codes', 1, d.vocab_size]);
 }
 
-/** A text encoder, a decoder of codes that takes one step a run, and the codec that makes sound of them. modeling_musicgen.py */
+/** A text encoder, a decoder of codes that takes one step a run, and the codec that makes audio of them. modeling_musicgen.py */
 export const musicgen = defineFamily({
   modelTypes: ['musicgen'],
   readers: { audio: 'musicgen' },
@@ -171,8 +171,8 @@ export const musicgen = defineFamily({
       encodec_decode(g, { audio_encoder: codec, decoder: { num_codebooks: codebooks } }) {
         const codes = g.input('audio_codes', 'int64', [1, 1, codebooks, 'frames']);
         const one = g.node('Squeeze', [codes, g.ints([0])]);
-        const sound = encodecSound(g, one, codec, { codebooks, base: 'audio_encoder.' });
-        g.output('audio_values', sound, 'float32', [1, 1, 'samples']);
+        const audio = encodecAudio(g, one, codec, { codebooks, base: 'audio_encoder.' });
+        g.output('audio_values', audio, 'float32', [1, 1, 'samples']);
       },
     },
   },

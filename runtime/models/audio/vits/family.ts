@@ -52,7 +52,7 @@ function ofFrames(g: GraphWriter, name: string, letters: Value, width: number): 
  * What the other graph gives of letters, `frame_letters` [frames]: the letter of each frame, or their count for none;
  * `noise` [1, frames, flow_size]; `speaker_id` -> `waveform` [1, samples].
  */
-function writeSound(g: GraphWriter, c: VitsConfig): void {
+function writeAudio(g: GraphWriter, c: VitsConfig): void {
   const width = c.flow_size;
   const letters = g.input('frame_letters', 'int64', ['frames']);
   const means = ofFrames(g, 'prior_means', letters, width);
@@ -68,8 +68,8 @@ function writeSound(g: GraphWriter, c: VitsConfig): void {
         ...{ from: c.speaker_embedding_size, to: c.upsample_initial_channel, kernel: [1] },
       }),
     );
-  const sound = hifiGan(g, latents, c, { base: 'decoder.', from: width, lastBias: false, added });
-  g.output('waveform', g.node('Squeeze', [sound, g.ints([1])]), 'float32', [1, 'samples']);
+  const audio = hifiGan(g, latents, c, { base: 'decoder.', from: width, lastBias: false, added });
+  g.output('waveform', g.node('Squeeze', [audio, g.ints([1])]), 'float32', [1, 'samples']);
 }
 
 /** Two graphs, for how much noise is drawn depends on how long letters last. modeling_vits.py; MMS-TTS is the same. */
@@ -80,5 +80,5 @@ export const vits = defineFamily({
   usualTask: 'text-to-speech',
   config: vitsConfig,
   prefixes: ['vits.'],
-  heads: { speech: { letter_encoder: writeText, letter_decoder: writeSound } },
+  heads: { speech: { letter_encoder: writeText, letter_decoder: writeAudio } },
 });

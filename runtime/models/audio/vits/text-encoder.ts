@@ -4,7 +4,7 @@ import { convolution } from '../../layers/convolution.js';
 import { headWidth } from '../../layers/head-sizes.js';
 import { linear, lookedUp, matMulTransposed } from '../../layers/linear.js';
 import { layerNorm, skipLayerNorm } from '../../layers/norm.js';
-import { distances, placesOf } from '../../layers/text-inputs.js';
+import { distances, positionsOf } from '../../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { ELEMENTS } from '../../writer/tensors.js';
 import type { VitsConfig } from './config.js';
@@ -85,11 +85,11 @@ function nearLetters(g: GraphWriter, x: Value, { window, heads }: { window: numb
       const found = g.node('GatherElements', [x, each(clipped)], { axis: 3 });
       return g.node('Mul', [found, g.node('Cast', [within(index, last)], { to: ELEMENTS.float32 })]);
     };
-    const places = placesOf(g, x);
-    const rows = g.node('Unsqueeze', [places, g.ints([1])]);
+    const positions = positionsOf(g, x);
+    const rows = g.node('Unsqueeze', [positions, g.ints([1])]);
     const steps = Array.from({ length: 2 * window + 1 }, (_, i) => i - window);
     const reached = g.node('Add', [rows, g.ints(steps)]);
-    const last = g.node('ReduceMax', [places], { keepdims: 0 });
+    const last = g.node('ReduceMax', [positions], { keepdims: 0 });
     const distance = g.node('Add', [distances(g, x), scalar(window)]);
     return {
       spread: (x) => taken(x, distance, scalar(2 * window)),

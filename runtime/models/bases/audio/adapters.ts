@@ -141,7 +141,7 @@ function frameAdapterLayer(g: GraphWriter, x: Value, { c, at, lengths }: Adapter
 /** int32 [rows, steps]: 1 for the first ones of each row. */
 function stepsWithin(g: GraphWriter, steps: Value, lengths: Value): Value {
   const count = g.node('Squeeze', [g.node('Shape', [steps], { start: 1, end: 2 })]);
-  const places = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
-  const within = g.node('Less', [g.node('Cast', [places], { to: ELEMENTS.float32 }), lengths]);
+  const positions = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
+  const within = g.node('Less', [g.node('Cast', [positions], { to: ELEMENTS.float32 }), lengths]);
   return g.node('Cast', [within], { to: ELEMENTS.int32 });
 }

@@ -1,7 +1,7 @@
 import { linear } from '../../layers/linear.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 
-export interface SoundLabels {
+export interface AudioLabels {
   /** Of the states, and of what is made of them. */
   width: number;
   projected: number;
@@ -13,10 +13,10 @@ export interface SoundLabels {
 }
 
 /** Declares `logits` of labels, of the mean of all steps. @param states what the encoder reads, and what each layer gives */
-export function soundLabels(
+export function audioLabels(
   g: GraphWriter,
   states: readonly Value[],
-  { width, projected, labels, weighted, seen }: SoundLabels,
+  { width, projected, labels, weighted, seen }: AudioLabels,
 ): void {
   const read = weighted ? weightedSum(g, states) : states.at(-1)!;
   const steps = linear(g, read, 'projector', { from: width, to: projected });

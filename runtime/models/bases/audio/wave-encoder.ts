@@ -7,7 +7,7 @@ import { bertLayer } from '../encoder/bert-layer.js';
 import { GraphError } from '../../writer/errors.js';
 import { adaptedWidth, refuseAdapters, waveAdapter } from './adapters.js';
 import { type WaveConfig, waveSizes } from './wave-config.js';
-import { soundLabels } from './audio-heads.js';
+import { audioLabels } from './audio-heads.js';
 import { waveProjection, wavePositions, waveSteps } from './wave-features.js';
 
 /** How a family differs from wav2vec 2.0. */
@@ -42,8 +42,8 @@ export function waveStates(g: GraphWriter, c: WaveConfig, options: WaveOptions):
   const { base, projectionNorm: norm = true, beforePositions, bias } = options;
   const projected = waveProjection(g, waveSteps(g, c, base), c, { base, norm });
   const read = (channels: Value) => beforePositions?.(g, channels) ?? channels;
-  const places = options.positions?.(g, projected) ?? wavePositions(g, projected, c, { base, read });
-  const sum = g.node('Add', [projected, places]);
+  const positions = options.positions?.(g, projected) ?? wavePositions(g, projected, c, { base, read });
+  const sum = g.node('Add', [projected, positions]);
   const outer = (x: Value) => layerNorm(g, x, `${base}encoder.layer_norm`, waveSizes(c));
   const stable = c.do_stable_layer_norm;
   const states = [stable ? sum : outer(sum)];
@@ -92,7 +92,7 @@ export function waveHeads<C extends WaveConfig>(optionsOf: (config: C) => WaveOp
     'audio-classification': {
       model: (g, c) => {
         refuseAdapters(c);
-        soundLabels(g, waveStates(g, c, optionsOf(c)), {
+        audioLabels(g, waveStates(g, c, optionsOf(c)), {
           ...{ ...waveSizes(c), projected: c.classifier_proj_size, weighted: c.use_weighted_layer_sum },
         });
       },

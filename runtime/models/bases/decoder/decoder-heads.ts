@@ -93,6 +93,6 @@ function writeTokenClassifier(g: GraphWriter, model: Decoder): void {
 function lastTokenOf(g: GraphWriter, { ids, positions }: DecoderInputs, padId: number | undefined): Value {
   if (padId === undefined) return g.node('ReduceMax', [positions, g.ints([1])], { keepdims: 0 });
   const isPad = g.node('Equal', [ids!, g.ints([padId], [])]);
-  const places = g.node('Where', [isPad, g.ints([-1], []), positions]);
-  return g.node('ReduceMax', [places, g.ints([1])], { keepdims: 0 });
+  const unpadded = g.node('Where', [isPad, g.ints([-1], []), positions]);
+  return g.node('ReduceMax', [unpadded, g.ints([1])], { keepdims: 0 });
 }

@@ -14,7 +14,7 @@ export interface Decoder {
   vectorWidth?: number;
   /** float32 [rows, tokens, width of the vectors] of int64 [rows, tokens]. */
   embed(g: GraphWriter, ids: Value): Value;
-  /** Adds what is known of places to the tokens' vectors; absent where they stay as they are. */
+  /** Adds what is known of positions to the tokens' vectors; absent where they stay as they are. */
   place?(g: GraphWriter, x: Value, inputs: DecoderInputs): Value;
   layer(g: GraphWriter, x: Value, layer: number, inputs: DecoderInputs): Value;
   /** What comes after the last layer. */

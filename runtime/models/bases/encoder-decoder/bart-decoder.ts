@@ -24,8 +24,8 @@ export interface BartLike {
   embeddingNorm: boolean;
   /** Factor of the tokens' vectors. */
   embedScale: number;
-  /** float32 [1 or rows, tokens, width] for ids [rows, tokens], at these places (int64 of that shape) or from 0 on. */
-  positions(g: GraphWriter, ids: Value, side: Side, places?: Value): Value;
+  /** float32 [1 or rows, tokens, width] for ids [rows, tokens], at these positions (int64 of that shape) or from 0 on. */
+  positions(g: GraphWriter, ids: Value, side: Side, positions?: Value): Value;
   tie: boolean;
   /** Each side has a table of its own, and none is shared. */
   ownTables?: boolean;
@@ -95,14 +95,14 @@ export function tableName(g: GraphWriter, side: Side): string {
   return names.find((name) => g.weights.has(name)) ?? names[1]!;
 }
 
-function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; places?: Value }): Value {
+function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; positions?: Value }): Value {
   const { width, embedScale } = model;
   const rows = of.side === 'encoder' ? model.vocabulary : model.answerVocabulary;
   const table = model.ownTables ? `model.${of.side}.embed_tokens.weight` : tableName(g, of.side);
   const looked = () => lookedUp(g, ids, table, { rows, width });
   const scaled = (x: Value) => (embedScale === 1 ? x : g.node('Mul', [x, g.scalar(embedScale)]));
   const tokens = model.embedded ? ids : scaled(looked());
-  const sum = g.node('Add', [tokens, model.positions(g, ids, of.side, of.places)]);
+  const sum = g.node('Add', [tokens, model.positions(g, ids, of.side, of.positions)]);
   if (!model.embeddingNorm) return sum;
   return layerNorm(g, sum, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });
 }
@@ -127,7 +127,7 @@ function encodeTokens(g: GraphWriter, inputs: TextInputs, model: BartLike): Valu
 /** All layers of the decoder. */
 export function decodeTokens(g: GraphWriter, ids: Value, state: DecoderState, model: BartLike): Value {
   const { width } = model;
-  let x = embed(g, ids, model, { side: 'decoder', places: state.places });
+  let x = embed(g, ids, model, { side: 'decoder', positions: state.positions });
   for (let i = 0; i < model.layers.decoder; i++) {
     const name = `model.decoder.layers.${i}`;
     const part = partOf(g, name, model);

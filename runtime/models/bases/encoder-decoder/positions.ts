@@ -1,4 +1,4 @@
-import { placesBehindPadding, placesOf } from '../../layers/text-inputs.js';
+import { positionsBehindPadding, positionsOf } from '../../layers/text-inputs.js';
 import { sinusoids } from '../../layers/sinusoids.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import type { BartLike, Side } from './bart-decoder.js';
@@ -6,8 +6,8 @@ import type { BartLike, Side } from './bart-decoder.js';
 type Positions = BartLike['positions'];
 
 /** int64 [rows or 1, tokens] */
-const placesIn = (g: GraphWriter, ids: Value, given: Value | undefined): Value =>
-  given ?? g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]);
+const positionsIn = (g: GraphWriter, ids: Value, given: Value | undefined): Value =>
+  given ?? g.node('Unsqueeze', [positionsOf(g, ids), g.ints([0])]);
 
 interface Table {
   /** Positions, of both sides or of each. */
@@ -23,8 +23,8 @@ export const learned =
   (g, ids, side, given) => {
     const own = typeof rows === 'number' ? rows : rows[side];
     const table = g.weight(`model.${side}.embed_positions.weight`, [own + offset, width]);
-    const places = placesIn(g, ids, given);
-    const lines = offset === 0 ? places : g.node('Add', [places, g.ints([offset], [])]);
+    const positions = positionsIn(g, ids, given);
+    const lines = offset === 0 ? positions : g.node('Add', [positions, g.ints([offset], [])]);
     return g.node('Gather', [table, lines]);
   };
 
@@ -32,7 +32,7 @@ export const learned =
 export const sines =
   (width: number): Positions =>
   (g, ids, _side, given) =>
-    sinusoids(g, placesIn(g, ids, given), width, (i) => 10_000 ** ((-2 * i) / width));
+    sinusoids(g, positionsIn(g, ids, given), width, (i) => 10_000 ** ((-2 * i) / width));
 
 /** The same, where a checkpoint may have them as a table. */
 export const storedSines =
@@ -44,14 +44,14 @@ export const storedSines =
   };
 
 /** int64 [rows, 1] of [rows, tokens] */
-const firstOf = (g: GraphWriter, places: Value): Value =>
-  g.node('Slice', [places, g.ints([0]), g.ints([1]), g.ints([1])]);
+const firstOf = (g: GraphWriter, positions: Value): Value =>
+  g.node('Slice', [positions, g.ints([0]), g.ints([1]), g.ints([1])]);
 
 /** M2M100's: positions count from the padding's id on and skip padding, which has none. */
 export const sinesBehindPadding =
   (width: number, padId: number): Positions =>
   (g, ids, _side, given) => {
-    const own = placesBehindPadding(g, ids, padId);
+    const own = positionsBehindPadding(g, ids, padId);
     const isText = g.node('Greater', [own, g.ints([padId], [])]);
     const moved = given === undefined ? own : g.node('Add', [own, firstOf(g, given)]);
     const step = Math.log(10_000) / (width / 2 - 1);

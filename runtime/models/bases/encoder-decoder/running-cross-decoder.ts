@@ -11,7 +11,7 @@ import type { DecoderState, Pair, SourceDecoder } from '../../layers/cross-decod
 
 /**
  * Decoders that attend to a source, for many requests in one run: keys and values of a source are computed once, by a graph
- * of their own, and each row's tokens know their places and how long their source is.
+ * of their own, and each row's tokens know their positions and how long their source is.
  */
 
 /** Keys or values of the source in a layer, as both graphs name and shape them. */
@@ -81,7 +81,7 @@ function runningState(g: GraphWriter, model: SourceDecoder): RunningState {
   };
   const looks: Look[] = [];
   const state: DecoderState = {
-    places: inputs.positions,
+    positions: inputs.positions,
     distances: inputs.distances,
     attendSelf(layer, projected, bias) {
       const sizes = { layer, heads, width, scale };

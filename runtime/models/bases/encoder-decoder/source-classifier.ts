@@ -1,7 +1,7 @@
 import type { Family } from '../../family.js';
 import { attention } from '../../layers/attention.js';
 import type { DecoderState } from '../../layers/cross-decoder.js';
-import { distances, placesOf, textInputs } from '../../layers/text-inputs.js';
+import { distances, positionsOf, textInputs } from '../../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { ELEMENTS } from '../../writer/tensors.js';
 import { twoLayerClassifier } from '../encoder/bert-layer.js';
@@ -10,7 +10,7 @@ import { type BartLike, bartModel } from './bart-decoder.js';
 /** A BART that scores labels of its source. */
 interface Classifier extends BartLike {
   labels: number;
-  /** The token at whose last place the state of the whole text is read. */
+  /** The token at whose last position the state of the whole text is read. */
   endId: number;
 }
 
@@ -55,7 +55,7 @@ function uncachedState(
   { heads, width, projectSource }: ReturnType<typeof bartModel>,
 ): DecoderState {
   return {
-    places: g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]),
+    positions: g.node('Unsqueeze', [positionsOf(g, ids), g.ints([0])]),
     distances: () => g.node('Unsqueeze', [distances(g, ids), g.ints([0])]),
     attendSelf: (_layer, projected, bias) => attention(g, projected, { heads, width, bias, causal: true }),
     attendSource: (layer, query) =>

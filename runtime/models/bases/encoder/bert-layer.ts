@@ -48,7 +48,7 @@ export interface LayerInputs {
   scale?: number;
   /** In place of attention among the tokens of `x`: float32 [rows, tokens, width] of as much each. */
   attend?: (projected: { query: Value; key: Value; value: Value }) => Value;
-  /** Turns heads by their places. */
+  /** Turns heads by their positions. */
   turn?: (x: Value, of: 'query' | 'key' | 'value') => Value;
 }
 

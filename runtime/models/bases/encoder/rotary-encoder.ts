@@ -10,7 +10,7 @@ import { type RotaryConfig, rotaryConfig } from '../../layers/rope-frequencies.j
 import { textInputs, textPositions } from '../../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 
-/** Encoders of BERT's kind whose heads are turned by their places, and whose norms stand behind. */
+/** Encoders of BERT's kind whose heads are rotated by their positions, and whose norms stand behind. */
 
 export const rotaryEncoderConfig = {
   ...rotaryConfig,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { embedding } from '../../layers/linear.js';
-import { placesOf } from '../../layers/text-inputs.js';
-import { type Edges, patches, pictureInput } from '../../layers/patch-embed.js';
+import { positionsOf } from '../../layers/text-inputs.js';
+import { type Edges, patches, imageInput } from '../../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../../layers/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { epsilon, layers, size } from '../../config-fields.js';
@@ -30,12 +30,12 @@ const edge = z
   .min(1)
   .max(2 ** 14);
 
-/** Fields of a tower over pictures, whose defaults differ. */
-export const pictureTower = { ...tower, num_channels: channels, image_size: edge, patch_size: edge };
+/** Fields of a tower over images, whose defaults differ. */
+export const imageTower = { ...tower, num_channels: channels, image_size: edge, patch_size: edge };
 
 export type Tower = z.output<z.ZodObject<typeof tower>>;
 export type TextTower = z.output<z.ZodObject<typeof textTower>>;
-export type PictureTower = z.output<z.ZodObject<typeof pictureTower>>;
+export type ImageTower = z.output<z.ZodObject<typeof imageTower>>;
 
 const NAMES: PreNormNames = {
   attentionNorm: 'layer_norm1',
@@ -83,26 +83,29 @@ export function towerStates(
   return states;
 }
 
-/** Tokens and their places: float32 [rows, tokens, width]. @param ids int64 [rows, tokens] */
+/** Tokens and their positions: float32 [rows, tokens, width]. @param ids int64 [rows, tokens] */
 export function embeddedTexts(g: GraphWriter, ids: Value, c: TextTower): Value {
   const at = (name: string) => `text_model.embeddings.${name}`;
   const width = c.hidden_size;
   const tokens = embedding(g, ids, at('token_embedding'), { rows: c.vocab_size, width });
   const rows = c.max_position_embeddings;
-  return g.node('Add', [tokens, embedding(g, placesOf(g, ids), at('position_embedding'), { rows, width })]);
+  return g.node('Add', [
+    tokens,
+    embedding(g, positionsOf(g, ids), at('position_embedding'), { rows, width }),
+  ]);
 }
 
-/** Patches of pictures of the one size that the tower takes: float32 [rows, patches, width]. */
-export function embeddedPatches(g: GraphWriter, c: PictureTower, { bias }: { bias: boolean }): Value {
-  const pixels = pictureInput(g, c.num_channels, [c.image_size, c.image_size]);
+/** Patches of images of the one size that the tower takes: float32 [rows, patches, width]. */
+export function embeddedPatches(g: GraphWriter, c: ImageTower, { bias }: { bias: boolean }): Value {
+  const pixels = imageInput(g, c.num_channels, [c.image_size, c.image_size]);
   return patches(g, pixels, 'vision_model.embeddings.patch_embedding', {
     ...{ channels: c.num_channels, width: c.hidden_size, bias },
     patch: [c.patch_size, c.patch_size],
   }).tokens;
 }
 
-/** The table of places [places, width], `more` of them beside those of the patches. */
-export function picturePlaces(g: GraphWriter, c: PictureTower, more: number): Value {
+/** The table of positions [positions, width], `more` of them beside those of the patches. */
+export function imagePositions(g: GraphWriter, c: ImageTower, more: number): Value {
   const [edge, patch]: [Edges, Edges] = [
     [c.image_size, c.image_size],
     [c.patch_size, c.patch_size],
@@ -115,7 +118,7 @@ export function picturePlaces(g: GraphWriter, c: PictureTower, more: number): Va
 
 /** Vectors of both towers, each of length 1: float32 [rows, width]. */
 export interface Vectors {
-  pictures: Value;
+  images: Value;
   texts: Value;
 }
 
@@ -126,14 +129,14 @@ export function similarities(
   { width, bias }: { width: number; bias?: Value },
 ): void {
   const unit = (x: Value) => g.node('LpNormalization', [x], { axis: -1, p: 2 });
-  const [pictures, texts] = [unit(vectors.pictures), unit(vectors.texts)];
+  const [images, texts] = [unit(vectors.images), unit(vectors.texts)];
   const scale = g.node('Exp', [scalarWeight(g, 'logit_scale')]);
   const turned = g.node('Transpose', [texts], { perm: [1, 0] });
-  const scaled = g.node('Mul', [g.node('MatMul', [pictures, turned]), scale]);
+  const scaled = g.node('Mul', [g.node('MatMul', [images, turned]), scale]);
   const logits = bias === undefined ? scaled : g.node('Add', [scaled, bias]);
   g.output('logits_per_image', logits, 'float32', ['rows', 'texts']);
   g.output('text_embeds', texts, 'float32', ['texts', width]);
-  g.output('image_embeds', pictures, 'float32', ['rows', width]);
+  g.output('image_embeds', images, 'float32', ['rows', width]);
 }
 
 /** A number that some checkpoints hold as a scalar, and some as a list of one. */

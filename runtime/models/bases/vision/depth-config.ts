@@ -20,7 +20,7 @@ export const neckConfig = {
 };
 type NeckConfig = z.output<z.ZodObject<typeof neckConfig>>;
 
-/** @throws GraphError where as many pictures are not described as states are read */
+/** @throws GraphError where as many images are not described as states are read */
 export function requireStates(c: NeckConfig, states: readonly unknown[]): void {
   const [wanted, factors] = [c.neck_hidden_sizes.length, c.reassemble_factors.length];
   if (wanted === states.length && wanted <= factors) return;

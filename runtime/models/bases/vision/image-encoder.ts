@@ -1,7 +1,7 @@
 import type { GraphWriter, Shape, Value } from '../../writer/graph-writer.js';
 
-/** An encoder of pictures, as its family has it. */
-export interface PictureModel {
+/** An encoder of images, as its family has it. */
+export interface ImageModel {
   /** Of the states. */
   width: number;
   labels: number;

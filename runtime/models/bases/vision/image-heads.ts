@@ -1,11 +1,11 @@
 import type { Family } from '../../family.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { linear } from '../../layers/linear.js';
-import type { PictureModel } from './image-encoder.js';
+import type { ImageModel } from './image-encoder.js';
 
-/** What the tasks want of an encoder of pictures. */
-export function pictureHeads<C>(modelOf: (config: C) => PictureModel): Family<C>['heads'] {
-  const role = (write: (g: GraphWriter, model: PictureModel) => void) => ({
+/** What the tasks want of an encoder of images. */
+export function imageHeads<C>(modelOf: (config: C) => ImageModel): Family<C>['heads'] {
+  const role = (write: (g: GraphWriter, model: ImageModel) => void) => ({
     model: (g: GraphWriter, config: C) => write(g, modelOf(config)),
   });
   return {
@@ -26,7 +26,7 @@ export function pictureHeads<C>(modelOf: (config: C) => PictureModel): Family<C>
 export function labelScores(
   g: GraphWriter,
   x: Value,
-  { width, labels }: Pick<PictureModel, 'width' | 'labels'>,
+  { width, labels }: Pick<ImageModel, 'width' | 'labels'>,
   name = 'classifier',
 ): Value {
   return linear(g, x, name, { from: width, to: labels });

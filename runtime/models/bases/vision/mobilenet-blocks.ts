@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { activation } from '../../layers/activation.js';
 import { batchNorm, convolution } from '../../layers/convolution.js';
 import { labelScores } from './image-heads.js';
-import type { PictureModel } from './image-encoder.js';
+import type { ImageModel } from './image-encoder.js';
 import { channelMeans } from '../../layers/pooling.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../../config-fields.js';
@@ -65,7 +65,7 @@ export function mobilenetModel(
   c: MobilenetConfig,
   width: number,
   states: (g: GraphWriter) => Value,
-): PictureModel {
+): ImageModel {
   const sizes = { width, labels: labelCount(c) };
   return {
     ...{ ...sizes, states, pool: channelMeans, shape: ['rows', width, 'lines', 'columns'] },

@@ -14,7 +14,7 @@ export interface ResidualSize {
   hidden_act: string;
   downsample_in_first_stage: boolean;
   downsample_in_bottleneck: boolean;
-  /** The kind "vd": three small convolutions first, and pictures of shortcuts halved by means. */
+  /** The kind "vd": three small convolutions first, and images of shortcuts halved by means. */
   isDeep?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface ResidualNames {
   /** Of the convolutions first of the kind "vd". */
   deepStem?(part: number): NormedNames;
   part(place: Place & { part: number }): NormedNames;
-  /** @param isPooled where the picture is halved before */
+  /** @param isPooled where the image is halved before */
   shortcut(place: Place, isPooled: boolean): NormedNames;
 }
 

@@ -7,14 +7,14 @@ const edge = z
   .min(1)
   .max(2 ** 14);
 
-/** Edges of pictures or patches: one number, or height and width. */
+/** Edges of images or patches: one number, or height and width. */
 export const edges = z
   .union([edge, z.tuple([edge, edge])])
   .transform((given): Edges => (typeof given === 'number' ? [given, given] : given));
 
 export const channels = z.int().min(1).max(256).default(3);
 
-/** A number for each stage of a network that narrows pictures step by step. */
+/** A number for each stage of a network that narrows images step by step. */
 export const stages = z
   .array(
     z
@@ -51,7 +51,7 @@ export const vitSizes = (c: VitConfig) => ({
   labels: labelCount(c),
 });
 
-/** Patches of a column and of a line of a picture. */
+/** Patches of a column and of a line of an image. */
 export const gridSize = ([height, width]: Edges, [tall, wide]: Edges): Edges => [
   Math.floor(height / tall),
   Math.floor(width / wide),

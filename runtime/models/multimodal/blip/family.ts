@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { defineFamily } from '../../family.js';
 import { attention } from '../../layers/attention.js';
 import { sourceDecoderRoles } from '../../bases/encoder-decoder/encoder-decoder-heads.js';
-import { placesOf, textInputs } from '../../layers/text-inputs.js';
+import { positionsOf, textInputs } from '../../layers/text-inputs.js';
 import type { GraphWriter } from '../../writer/graph-writer.js';
 import { BERT_SCORES } from '../../bases/encoder/bert-layer.js';
 import { bertConfig } from '../../bases/encoder/bert-config.js';
 import { layers, size } from '../../config-fields.js';
 import { type Attending, bertReader, bertReading, sourcePair } from '../bert-cross-decoder.js';
-import { blipPictures, blipStates } from './image-encoder.js';
+import { blipImages, blipStates } from './image-encoder.js';
 
 const text = z.object({
   ...bertConfig,
@@ -18,7 +18,7 @@ const text = z.object({
   position_embedding_type: z.literal('absolute').default('absolute'),
 });
 
-const config = z.object({ text_config: text.prefault({}), vision_config: blipPictures.prefault({}) });
+const config = z.object({ text_config: text.prefault({}), vision_config: blipImages.prefault({}) });
 type Config = z.output<typeof config>;
 
 const readerOf = ({ text_config: c, vision_config: { hidden_size: sourceWidth } }: Config) =>
@@ -26,18 +26,18 @@ const readerOf = ({ text_config: c, vision_config: { hidden_size: sourceWidth } 
 
 const stateAxes = ['rows', 'tokens'] as const;
 
-/** States of the tokens of a question that look at a picture. */
-function writeQuestions(g: GraphWriter, { text_config: c, vision_config: picture }: Config): void {
+/** States of the tokens of a question that look at an image. */
+function writeQuestions(g: GraphWriter, { text_config: c, vision_config: image }: Config): void {
   const { hidden_size: width, num_attention_heads: heads } = c;
-  const seen = blipStates(g, picture);
+  const seen = blipStates(g, image);
   const { ids, padding } = textInputs(g);
   const base = 'text_encoder';
   const state: Attending = {
-    places: g.node('Unsqueeze', [placesOf(g, ids), g.ints([0])]),
+    positions: g.node('Unsqueeze', [positionsOf(g, ids), g.ints([0])]),
     attendSelf: (_, projected) => attention(g, projected, { heads, width, padding }),
     attendSource(layer, query) {
       const at = (name: string) => `${base}.encoder.layer.${layer}.${name}`;
-      const pair = sourcePair(g, seen, at, { from: picture.hidden_size, to: width });
+      const pair = sourcePair(g, seen, at, { from: image.hidden_size, to: width });
       return attention(g, { query, ...pair }, { heads, width });
     },
   };

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { layerNorm } from '../../layers/norm.js';
-import { patches, pictureInput, withTokens } from '../../layers/patch-embed.js';
+import { patches, imageInput, withTokens } from '../../layers/patch-embed.js';
 import { preNormLayer } from '../../layers/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { epsilon, layers, size } from '../../config-fields.js';
 import { edges, gridSize } from '../../bases/vision/vit-config.js';
 
-export const blipPictures = z.object({
+export const blipImages = z.object({
   hidden_size: size.default(768),
   intermediate_size: size.default(3072),
   num_hidden_layers: layers.default(12),
@@ -16,7 +16,7 @@ export const blipPictures = z.object({
   hidden_act: z.string().default('gelu'),
   layer_norm_eps: epsilon.default(1e-5),
 });
-type Config = z.output<typeof blipPictures> & { qkv_bias?: boolean };
+type Config = z.output<typeof blipImages> & { qkv_bias?: boolean };
 
 const CHANNELS = 3;
 
@@ -25,18 +25,18 @@ const NAMES = {
   ...{ norm: 'layer_norm2', wide: 'mlp.fc1', narrow: 'mlp.fc2' },
 };
 
-/** A state for each patch behind one for the whole picture: float32 [rows, 1 + patches, width]. */
+/** A state for each patch behind one for the whole image: float32 [rows, 1 + patches, width]. */
 export function blipStates(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `vision_model.${name}`;
   const { hidden_size: width, layer_norm_eps: epsilon } = c;
-  const pixels = pictureInput(g, CHANNELS, c.image_size);
+  const pixels = imageInput(g, CHANNELS, c.image_size);
   const { tokens } = patches(g, pixels, at('embeddings.patch_embedding'), {
     ...{ channels: CHANNELS, width, patch: c.patch_size },
   });
   const whole = g.weight(at('embeddings.class_embedding'), [1, 1, width]);
   const [lines, columns] = gridSize(c.image_size, c.patch_size);
-  const places = g.weight(at('embeddings.position_embedding'), [1, lines * columns + 1, width]);
-  let x = g.node('Add', [withTokens(g, tokens, [whole]), places]);
+  const positions = g.weight(at('embeddings.position_embedding'), [1, lines * columns + 1, width]);
+  let x = g.node('Add', [withTokens(g, tokens, [whole]), positions]);
   for (let i = 0; i < c.num_hidden_layers; i++)
     x = preNormLayer(g, x, {
       ...{ width, epsilon, heads: c.num_attention_heads, inner: c.intermediate_size, act: c.hidden_act },

@@ -9,7 +9,7 @@ import { BART_OFFSET } from '../../bases/encoder-decoder/bart-model.js';
 import { bartModel, tableName } from '../../bases/encoder-decoder/bart-decoder.js';
 import { bartConfig, bartSizes } from '../../bases/encoder-decoder/bart-config.js';
 import { learned } from '../../bases/encoder-decoder/positions.js';
-import { florenceFeatures, florenceMap, florencePictures } from './image-encoder.js';
+import { florenceFeatures, florenceMap, florenceImages } from './image-encoder.js';
 
 const text = z.object({
   ...bartConfig,
@@ -22,7 +22,7 @@ const text = z.object({
 
 const config = z.object({
   text_config: text.prefault({}),
-  vision_config: florencePictures.prefault({}),
+  vision_config: florenceImages.prefault({}),
 });
 type Config = z.output<typeof config>;
 
@@ -53,7 +53,7 @@ function writeEncoder(g: GraphWriter, c: Config): void {
 
 const part = (name: string) => ({ [name]: [`model.${name}`, name] });
 
-/** BART that reads a picture before a text; the picture's network mixes tokens and channels in turn. modeling_florence2.py */
+/** BART that reads an image before a text; the image's network mixes tokens and channels in turn. modeling_florence2.py */
 export const florence2 = defineFamily({
   modelTypes: ['florence2'],
   readers: { prompts: { image: 'florence2' } },

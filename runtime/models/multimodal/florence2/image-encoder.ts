@@ -5,7 +5,7 @@ import { convolution2d } from '../../layers/convolution.js';
 import { groupWidth } from '../../layers/head-sizes.js';
 import { linear, matMulTransposed } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
-import { gridOf, pictureInput, pictureOf, tokensOf } from '../../layers/patch-embed.js';
+import { gridOf, imageInput, imageOf, tokensOf } from '../../layers/patch-embed.js';
 import { splitRows } from '../../layers/fused-projections.js';
 import { fromWindows, intoWindows, paddedGrid } from '../../layers/window-partition.js';
 import { GraphError } from '../../writer/errors.js';
@@ -16,7 +16,7 @@ import { channels, stages } from '../../bases/vision/vit-config.js';
 
 const counts = z.array(z.int().min(0).max(1024)).min(1).max(64);
 
-export const florencePictures = z.object({
+export const florenceImages = z.object({
   in_channels: channels,
   depths: counts.default([1, 1, 9, 1]),
   patch_size: stages.default([7, 3, 3, 3]),
@@ -34,7 +34,7 @@ export const florencePictures = z.object({
   max_temporal_embeddings: size.default(100),
   max_position_embeddings: size.default(50),
 });
-type Config = z.output<typeof florencePictures>;
+type Config = z.output<typeof florenceImages>;
 
 const EPSILON = 1e-5;
 
@@ -49,7 +49,7 @@ export function florenceMap(g: GraphWriter, c: Config): Value {
   const lists = [c.depths, c.patch_size, c.patch_stride, c.patch_padding, c.patch_prenorm];
   if ([...lists, c.num_heads, c.num_groups].some(({ length }) => length < c.embed_dim.length))
     throw new GraphError('config.json: vision_config has not as many numbers as stages');
-  let x = pictureInput(g, c.in_channels);
+  let x = imageInput(g, c.in_channels);
   c.embed_dim.forEach((width, stage) => {
     x = narrowed(g, x, { c, stage, width });
     for (let i = 0; i < c.depths[stage]!; i++) {
@@ -66,7 +66,7 @@ function narrowed(g: GraphWriter, x: Value, { c, stage, width }: Stage): Value {
   const at = (name: string) => `vision_tower.convs.${stage}.${name}`;
   const first = c.patch_prenorm[stage]!;
   const normed = (map: Value, channelsOf: number) =>
-    pictureOf(g, norm(g, tokensOf(g, map), at('norm'), channelsOf), gridOf(g, map));
+    imageOf(g, norm(g, tokensOf(g, map), at('norm'), channelsOf), gridOf(g, map));
   const found = convolution2d(g, first ? normed(x, from) : x, at('conv'), {
     ...{ from, to: width, kernel: c.patch_size[stage]! },
     ...{ stride: c.patch_stride[stage]!, padding: c.patch_padding[stage]! },
@@ -94,9 +94,9 @@ function writeBlock(g: GraphWriter, x: Value, block: Block): Value {
   const read = norm(g, first, at('norm1'), width);
   const attended = kind === 'spatial' ? amongWindows(g, read, grid, block) : amongChannels(g, read, block);
   const middle = g.node('Add', [first, attended]);
-  const second = mixed(pictureOf(g, middle, grid), 'conv2');
+  const second = mixed(imageOf(g, middle, grid), 'conv2');
   const fed = feedForward(g, norm(g, second, at('norm2'), width), block);
-  return pictureOf(g, g.node('Add', [second, fed]), grid);
+  return imageOf(g, g.node('Add', [second, fed]), grid);
 }
 
 function feedForward(g: GraphWriter, x: Value, { c, width, at }: Block): Value {
@@ -142,11 +142,11 @@ function amongChannels(g: GraphWriter, x: Value, block: Block): Value {
   return linear(g, together, at('channel_attn.proj'), { from: width, to: width });
 }
 
-/** The mean of all cells, and each cell, at their places: float32 [rows, 1 + cells, projection_dim]. */
+/** The mean of all cells, and each cell, at their positions: float32 [rows, 1 + cells, projection_dim]. */
 export function florenceFeatures(g: GraphWriter, map: Value, c: Config): Value {
   const at = (name: string) => `multi_modal_projector.${name}`;
   const width = c.embed_dim.at(-1)!;
-  const placed = tokensOf(g, g.node('Add', [map, cellPlaces(g, gridOf(g, map), c)]));
+  const placed = tokensOf(g, g.node('Add', [map, cellPositions(g, gridOf(g, map), c)]));
   const times = g.weight(at('visual_temporal_embed.pos_idx_to_embed'), [c.max_temporal_embeddings, width]);
   const cells = g.node('Add', [placed, g.node('Gather', [times, g.ints([0], [])])]);
   const mean = g.node('ReduceMean', [cells, g.ints([1])], { keepdims: 1 });
@@ -157,7 +157,7 @@ export function florenceFeatures(g: GraphWriter, map: Value, c: Config): Value {
 }
 
 /** float32 [width, lines, columns]: columns first, then lines. */
-function cellPlaces(g: GraphWriter, grid: Value, c: Config): Value {
+function cellPositions(g: GraphWriter, grid: Value, c: Config): Value {
   const width = c.embed_dim.at(-1)!;
   const half = Math.floor(width / 2);
   const [lines, columns] = g.nodes('Split', [grid, g.ints([1, 1])], {

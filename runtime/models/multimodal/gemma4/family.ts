@@ -9,7 +9,7 @@ import type { GraphWriter } from '../../writer/graph-writer.js';
 import { innerConfig } from '../inner-config.js';
 import { PARTS } from '../language-model.js';
 import { decoderOverFeatures, featuresFor, type MediaTokens } from './language.js';
-import { gemma4Pictures, softTokens } from './vision.js';
+import { gemma4Images, softTokens } from './vision.js';
 
 const TEXT = 'gemma4_text';
 const TOWER = 'gemma4_vision';
@@ -18,7 +18,7 @@ const token = z.int().min(0);
 const fields = z
   .object({
     text_config: innerConfig((type) => (type === TEXT ? gemma4Config : undefined), { usual: TEXT }),
-    vision_config: innerConfig((type) => (type === TOWER ? gemma4Pictures : undefined), { usual: TOWER }),
+    vision_config: innerConfig((type) => (type === TOWER ? gemma4Images : undefined), { usual: TOWER }),
     image_token_id: token.nullable().default(258_880),
     video_token_id: token.nullable().default(258_884),
     audio_token_id: token.nullable().default(258_881),
@@ -43,7 +43,7 @@ const tokensOf = (c: Config): MediaTokens => ({
 
 const seesAhead = ({ text_config: text }: Config): boolean => text.use_bidirectional_attention === 'vision';
 
-/** Features of pictures of one size: float32 [rows, features, width of the language model's vectors]. */
+/** Features of images of one size: float32 [rows, features, width of the language model's vectors]. */
 function writeEncoder(g: GraphWriter, c: Config): void {
   const { vision_config: tower, text_config: text } = c;
   const { hidden_size: width, rms_norm_eps: epsilon } = tower;
@@ -58,10 +58,10 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   ]);
 }
 
-/** Of a picture, by the processor's default. */
+/** Of an image, by the processor's default. */
 const SOFT_TOKENS = 280;
 
-/** Gemma 4 that reads pictures; in its larger forms, layers with a window let features of a picture see each other. modeling_gemma4.py */
+/** Gemma 4 that reads images; in its larger forms, layers with a window let features of an image see each other. modeling_gemma4.py */
 export const gemma4Media = defineFamily({
   modelTypes: ['gemma4'],
   inert: [

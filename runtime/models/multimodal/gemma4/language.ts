@@ -6,7 +6,7 @@ import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { ELEMENTS } from '../../writer/tensors.js';
 
-/** Ids of tokens at whose places features stand, and of the one that is read in their place. */
+/** Ids of tokens at whose positions features stand, and of the one that is read in their place. */
 export interface MediaTokens {
   media: readonly number[];
   pad: number;

@@ -11,11 +11,11 @@ import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { ELEMENTS } from '../../writer/tensors.js';
 import { linesAndColumns } from '../patch-cells.js';
 
-/** Gemma 4's encoder of pictures of any proportions, whose patches are pooled in squares. Gemma4VisionModel */
+/** Gemma 4's encoder of images of any proportions, whose patches are pooled in squares. Gemma4VisionModel */
 
 const axial = z.literal('axial', 'is none that this encoder turns patches by').optional();
 
-export const gemma4Pictures = z.object({
+export const gemma4Images = z.object({
   ...{
     hidden_size: size.default(768),
     intermediate_size: size.default(3072),
@@ -27,7 +27,7 @@ export const gemma4Pictures = z.object({
   rms_norm_eps: epsilon.default(1e-6),
   rope_theta: z.number().positive().default(100),
   rope_scaling: z.object({ rope_type: axial, type: axial }).nullish(),
-  // Python keeps what fills pictures up where nothing is pooled, and fails.
+  // Python keeps what fills images up where nothing is pooled, and fails.
   pooling_kernel_size: z.int().min(2).max(64).default(3),
   patch_size: z.int().min(1).max(256).default(16),
   position_embedding_size: z
@@ -38,30 +38,30 @@ export const gemma4Pictures = z.object({
   use_clipped_linears: z.boolean().default(false),
   standardize: z.boolean().default(false),
 });
-export type Gemma4Pictures = z.output<typeof gemma4Pictures>;
+export type Gemma4Images = z.output<typeof gemma4Images>;
 
 const CHANNELS = 3;
 
-/** Patches of pictures of one size, line by line. */
+/** Patches of images of one size, line by line. */
 interface Patches {
   /** float32 [rows, patches, numbers of a patch], from 0 to 1. */
   pixels: Value;
   /** int64 [2]: lines and columns. */
   grid: Value;
   /** float32 [patches, 2]: the line and the column of each. */
-  places: Value;
+  positions: Value;
 }
 
-function inputs(g: GraphWriter, c: Gemma4Pictures): Patches {
+function inputs(g: GraphWriter, c: Gemma4Images): Patches {
   const pixels = g.input('pixel_values', 'float32', ['rows', 'patches', CHANNELS * c.patch_size ** 2]);
   const shapes = g.input('spatial_shapes', 'int64', [1, 2]);
   const grid = g.node('Reshape', [shapes, g.ints([2])]);
-  return { pixels, grid, places: linesAndColumns(g, { frames: g.ints([1]), cells: grid, merge: 1 }) };
+  return { pixels, grid, positions: linesAndColumns(g, { frames: g.ints([1]), cells: grid, merge: 1 }) };
 }
 
 /** Vectors of the patches' columns and lines, each from a table of its own: float32 [patches, width]. */
-function positions(g: GraphWriter, places: Value, c: Gemma4Pictures): Value {
-  const whole = g.node('Cast', [places], { to: ELEMENTS.int64 });
+function learnedPositions(g: GraphWriter, positions: Value, c: Gemma4Images): Value {
+  const whole = g.node('Cast', [positions], { to: ELEMENTS.int64 });
   const [line, column] = [0, 1].map((axis) => g.node('Gather', [whole, g.ints([axis], [])], { axis: 1 }));
   const table = (axis: number, ids: Value) =>
     g.rows(
@@ -73,18 +73,18 @@ function positions(g: GraphWriter, places: Value, c: Gemma4Pictures): Value {
 }
 
 /** The first half of a head turns by the column of a patch, the second one by its line. */
-function turnsOf(g: GraphWriter, places: Value, c: Gemma4Pictures): Rotary {
+function turnsOf(g: GraphWriter, positions: Value, c: Gemma4Images): Rotary {
   const half = c.head_dim / 2;
   const rope = { rope_theta: c.rope_theta, max_position_embeddings: 1 };
   const { values } = rotaryFrequencies(rope, half);
   const axes = Array.from({ length: half }, (_, i) => (i < half / 2 ? 1 : 0));
-  const chosen = g.node('Gather', [places, g.ints(axes)], { axis: 1 });
+  const chosen = g.node('Gather', [positions, g.ints(axes)], { axis: 1 });
   const frequencies = g.floats([...values, ...values], [1, 1, half]);
   return turns(g, g.node('Unsqueeze', [chosen, g.ints([0])]), { frequencies, half });
 }
 
 interface Layer {
-  c: Gemma4Pictures;
+  c: Gemma4Images;
   turn: Rotary;
   at(name: string): string;
 }
@@ -103,7 +103,7 @@ function bounded(
   return cut(linear(g, cut(x, 'input'), `${name}.linear`, { from, to, bias: false }), 'output');
 }
 
-const normed = (g: GraphWriter, x: Value, name: string, c: Gemma4Pictures): Value =>
+const normed = (g: GraphWriter, x: Value, name: string, c: Gemma4Images): Value =>
   rmsNorm(g, x, name, { width: c.hidden_size, epsilon: c.rms_norm_eps });
 
 /** Quarters of each head in the order that pairs of both halves turn in: the same order for queries and keys changes no score. */
@@ -164,7 +164,7 @@ function pooled(
   g: GraphWriter,
   x: Value,
   grid: Value,
-  { hidden_size: width, pooling_kernel_size: edge }: Gemma4Pictures,
+  { hidden_size: width, pooling_kernel_size: edge }: Gemma4Images,
 ) {
   const [down, across] = g.nodes('Split', [g.node('Div', [grid, g.ints([edge], [])]), g.ints([1, 1])], {
     ...{ outputs: 2, attributes: { axis: 0 } },
@@ -176,15 +176,15 @@ function pooled(
   return g.node('Reshape', [means, all]);
 }
 
-/** What pictures become: float32 [rows, features, width]. */
-export function softTokens(g: GraphWriter, c: Gemma4Pictures): Value {
-  const { pixels, grid, places } = inputs(g, c);
+/** What images become: float32 [rows, features, width]. */
+export function softTokens(g: GraphWriter, c: Gemma4Images): Value {
+  const { pixels, grid, positions } = inputs(g, c);
   const { hidden_size: width } = c;
   const centred = g.node('Sub', [g.node('Mul', [pixels, g.scalar(2)]), g.scalar(1)]);
   const size = { from: CHANNELS * c.patch_size ** 2, to: width, bias: false };
   const patches = linear(g, centred, 'vision_tower.patch_embedder.input_proj', size);
-  let x = g.node('Add', [patches, positions(g, places, c)]);
-  const turn = turnsOf(g, places, c);
+  let x = g.node('Add', [patches, learnedPositions(g, positions, c)]);
+  const turn = turnsOf(g, positions, c);
   for (let i = 0; i < c.num_hidden_layers; i++)
     x = layer(g, x, { c, turn, at: (name) => `vision_tower.encoder.layers.${i}.${name}` });
   const scaled = g.node('Mul', [pooled(g, x, grid, c), g.scalar(Math.sqrt(width))]);

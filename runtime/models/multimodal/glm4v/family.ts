@@ -52,7 +52,7 @@ export const glm46v = defineFamily({
   heads: headsOf(writeGlmEncoder),
 });
 
-/** GLM-4.6V's network, whose processor makes other sizes of pictures. configuration_glmga.py */
+/** GLM-4.6V's network, whose processor makes other sizes of images. configuration_glmga.py */
 export const glmga = defineFamily({
   ...glm46v,
   modelTypes: ['glmga'],

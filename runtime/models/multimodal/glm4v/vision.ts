@@ -6,7 +6,7 @@ import { linear, matMulTransposed } from '../../layers/linear.js';
 import { layerNorm, rmsNorm } from '../../layers/norm.js';
 import { gatedFeedForward } from '../../layers/swiglu.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
-import { cellGrid, type CellGrid, inCells, inOrder, patchTurns, resizedPlaces } from '../patch-cells.js';
+import { cellGrid, type CellGrid, inCells, inOrder, patchTurns, resizedPositions } from '../patch-cells.js';
 import { embeddedPatches, patchLayer, small, type VisionModel } from '../qwen2-vl/vision.js';
 
 const common = {
@@ -59,7 +59,7 @@ function modelOf(
   };
 }
 
-/** `image_features` [features, width] of a picture's patches; inputs are as Qwen2-VL's. */
+/** `image_features` [features, width] of an image's patches; inputs are as Qwen2-VL's. */
 export function writeGlmEncoder(g: GraphWriter, c: GlmVision): void {
   const model = modelOf(c, { inner: c.out_hidden_size, bias: false, headNorms: false });
   const { hidden_size: width, intermediate_size: inner } = c;
@@ -67,8 +67,8 @@ export function writeGlmEncoder(g: GraphWriter, c: GlmVision): void {
   const embedded = (grid: CellGrid) => {
     const tokens = model.norm(g, embeddedPatches(g, model), 'visual.post_conv_layernorm');
     const table = g.weight('visual.embeddings.position_embedding.weight', [side * side, width]);
-    const places = resizedPlaces(g, grid, { table, side, width, mode: 'cubic' });
-    return g.node('Add', [inCells(g, tokens, grid, width), places]);
+    const positions = resizedPositions(g, grid, { table, side, width, mode: 'cubic' });
+    return g.node('Add', [inCells(g, tokens, grid, width), positions]);
   };
   writeFeatures(g, c, { model, embedded, inner });
 }

@@ -106,7 +106,7 @@ const headsOf = <V>(modelOf: (vision: V, text: TextConfig) => VisionModel) => ({
   },
 });
 
-/** A language model that reads patches of pictures and videos of any size, at their places. modeling_qwen2_vl.py */
+/** A language model that reads patches of images and videos of any size, at their positions. modeling_qwen2_vl.py */
 export const qwen2Vl = defineFamily({
   modelTypes: ['qwen2_vl'],
   readers: { prompts: { image: 'qwen2-vl', video: 'qwen2-vl' } },

@@ -101,7 +101,7 @@ export function vision25Model(c: z.output<typeof vision25Config>): VisionModel {
 }
 
 /**
- * `image_features` [features, width] of the patches of one picture or clip: `pixel_values` [patches, numbers], a cell's patches one
+ * `image_features` [features, width] of the patches of one image or clip: `pixel_values` [patches, numbers], a cell's patches one
  * after the other, and `image_grid_thw` [1, 3], steps over time, and lines and columns of patches.
  */
 export const writePatchEncoder = (g: GraphWriter, model: VisionModel): void =>

@@ -50,7 +50,7 @@ export const deepLayers = ({ depth, deepstack_visual_indexes: named }: Vision3Co
   [...new Set(named)].filter((layer) => layer < depth).toSorted((a, b) => a - b);
 
 /**
- * `image_features` [features, width · (1 + deep layers)]: what Qwen2-VL's encoder gives, with places that are learned, and behind it what deep
+ * `image_features` [features, width · (1 + deep layers)]: what Qwen2-VL's encoder gives, with positions that are learned, and behind it what deep
  * layers give. Inputs are the same.
  */
 export function writeDeepEncoder(g: GraphWriter, c: Vision3Config): void {
@@ -61,7 +61,7 @@ export function writeDeepEncoder(g: GraphWriter, c: Vision3Config): void {
   const tokens = inCells(g, embeddedPatches(g, model), grid, width);
   const deep = deepLayers(c);
   const features: Value[] = [];
-  let x = g.node('Add', [tokens, placesOf(g, grid, c)]);
+  let x = g.node('Add', [tokens, positionsOf(g, grid, c)]);
   for (let layer = 0; layer < model.layers; layer++) {
     x = patchLayer(g, x, { model, layer, grid, turn });
     if (!deep.includes(layer)) continue;
@@ -94,18 +94,18 @@ function merged(g: GraphWriter, x: Value, { model, grid, name, isDeep }: Merger)
 }
 
 /**
- * Vectors of the places of a frame's patches, cell by cell, between those of a square table's nearest ones: float32 [patches, width].
+ * Vectors of the positions of a frame's patches, cell by cell, between those of a square table's nearest ones: float32 [patches, width].
  * @throws GraphError for a table that is no square
  */
-function placesOf(g: GraphWriter, { cells, merge }: CellGrid, c: Vision3Config): Value {
+function positionsOf(g: GraphWriter, { cells, merge }: CellGrid, c: Vision3Config): Value {
   const { num_position_embeddings: rows, hidden_size: width } = c;
   const side = Math.floor(Math.sqrt(rows));
   if (side * side > rows || side < 1)
     throw new GraphError(`config.json: num_position_embeddings ${rows} make no square`);
-  const places = linesAndColumns(g, { frames: g.ints([1]), cells, merge });
+  const positions = linesAndColumns(g, { frames: g.ints([1]), cells, merge });
   const counts = g.node('Cast', [g.node('Mul', [cells, g.ints([merge], [])])], { to: ELEMENTS.float32 });
   const [line, column] = [0, 1].map((axis) => {
-    const own = g.node('Gather', [places, g.ints([axis], [])], { axis: 1 });
+    const own = g.node('Gather', [positions, g.ints([axis], [])], { axis: 1 });
     return spread(g, own, g.node('Gather', [counts, g.ints([axis], [])]), side);
   }) as [Spread, Spread];
   const corners = (['first', 'next'] as const).flatMap((down) =>

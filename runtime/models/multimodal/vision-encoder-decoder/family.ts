@@ -2,7 +2,7 @@ import { named } from '../../inert-fields.js';
 import * as z from 'zod';
 import { defineFamily } from '../../family.js';
 import { linear } from '../../layers/linear.js';
-import type { PictureModel } from '../../bases/vision/image-encoder.js';
+import type { ImageModel } from '../../bases/vision/image-encoder.js';
 import { sourceDecoderRoles } from '../../bases/encoder-decoder/encoder-decoder-heads.js';
 import type { SourceDecoder } from '../../layers/cross-decoder.js';
 import type { GraphWriter } from '../../writer/graph-writer.js';
@@ -16,9 +16,9 @@ import { READERS, type Reader } from './decoders.js';
 
 const ENCODERS = [vit, deit, beit, swin, donutSwin];
 
-function encoderSchema(type: string): z.ZodType<PictureModel> | undefined {
+function encoderSchema(type: string): z.ZodType<ImageModel> | undefined {
   const found = ENCODERS.find(({ modelTypes }) => modelTypes.includes(type));
-  return found?.config.transform((config) => found.picture!(config));
+  return found?.config.transform((config) => found.image!(config));
 }
 
 const readerSchema = (type: string): z.ZodType<Reader> | undefined =>
@@ -34,7 +34,7 @@ const config = z
   });
 type Config = z.output<typeof config>;
 
-/** States of the picture, as wide as the decoder reads them. */
+/** States of the image, as wide as the decoder reads them. */
 function writeEncoder(g: GraphWriter, { encoder, decoder }: Config): void {
   const states = encoder.states(g);
   const isProjected = decoder.sourceWidth === undefined && encoder.width !== decoder.width;
@@ -51,7 +51,7 @@ const captionRoles = {
   ...sourceDecoderRoles<Config>(({ decoder }): SourceDecoder => decoder.decoder),
 };
 
-/** A network of pictures, and a decoder that writes about what it gives: TrOCR, Donut. modeling_vision_encoder_decoder.py */
+/** A network of images, and a decoder that writes about what it gives: TrOCR, Donut. modeling_vision_encoder_decoder.py */
 export const visionEncoderDecoder = defineFamily({
   modelTypes: ['vision-encoder-decoder'],
   inert: [

@@ -33,8 +33,8 @@ export function gpt2Reader(c: Gpt2Config): SourceDecoder {
     },
     decode(g, ids, state) {
       const tokens = embedding(g, ids, 'transformer.wte', { rows: c.vocab_size, width });
-      const places = embedding(g, state.places, 'transformer.wpe', { rows: c.n_positions, width });
-      let x = g.node('Add', [tokens, places]);
+      const positions = embedding(g, state.positions, 'transformer.wpe', { rows: c.n_positions, width });
+      let x = g.node('Add', [tokens, positions]);
       for (let i = 0; i < c.n_layer; i++) x = writeLayer(g, x, i, { c, state });
       return layerNorm(g, x, 'transformer.ln_f', norm);
     },

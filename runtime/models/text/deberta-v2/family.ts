@@ -6,7 +6,7 @@ import { embedding, linear } from '../../layers/linear.js';
 import { logPositions } from '../../layers/log-position-bias.js';
 import { layerNorm, skipLayerNorm } from '../../layers/norm.js';
 import { firstToken, textHeads, type TextModel } from '../../bases/encoder/encoder-heads.js';
-import { placesOf, type TextInputs, textInputs } from '../../layers/text-inputs.js';
+import { positionsOf, type TextInputs, textInputs } from '../../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { ELEMENTS } from '../../writer/tensors.js';
 import {
@@ -50,7 +50,7 @@ function embedded(g: GraphWriter, inputs: TextInputs, c: Config): Value {
   let x = embedding(g, inputs.ids, WORDS, { rows: c.vocab_size, width });
   if (c.position_biased_input) {
     const table = { rows: c.max_position_embeddings, width };
-    x = g.node('Add', [x, embedding(g, placesOf(g, inputs.ids), at('position_embeddings'), table)]);
+    x = g.node('Add', [x, embedding(g, positionsOf(g, inputs.ids), at('position_embeddings'), table)]);
   }
   if (c.type_vocab_size > 0) {
     const table = { rows: c.type_vocab_size, width };
@@ -84,7 +84,7 @@ function relativeBias(g: GraphWriter, { ids }: TextInputs, c: Config) {
       g,
       { query, key },
       {
-        ...{ ...size, places: placesOf(g, ids), rows },
+        ...{ ...size, positions: positionsOf(g, ids), rows },
         keys: queries ? linear(g, vectors, at(asKey), square) : undefined,
         queries: keys ? linear(g, vectors, at(asQuery), square) : undefined,
       },

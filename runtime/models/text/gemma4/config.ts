@@ -26,7 +26,7 @@ export const gemma4Config = z.object({
   sliding_window: z.int().min(1).default(512),
   layer_types: z.array(z.enum(['full_attention', 'sliding_attention'])).nullish(),
   final_logit_softcapping: z.number().positive().nullish(),
-  // Of pictures alone, where it is not of all tokens.
+  // Of images alone, where it is not of all tokens.
   use_bidirectional_attention: z
     .literal('vision', 'tokens that see those behind them are not known')
     .nullish(),

@@ -54,7 +54,7 @@ function timmSize(name: string, channels: number): ResidualSize {
 }
 
 /**
- * Pictures of the stages that are read, the fine ones first.
+ * Images of the stages that are read, the fine ones first.
  * @param stages of timm's networks that are read where the configuration names none; all but the stem if absent
  */
 export function detrBackbone(

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { channelNorm, layerNorm } from '../../layers/norm.js';
-import { pictureOf } from '../../layers/patch-embed.js';
+import { imageOf } from '../../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { stageFields, stagesOf } from './stages.js';
 import { convnextFields, convnextStages, EPSILON as CONVNEXT_EPSILON } from '../convnext.js';
@@ -9,7 +9,7 @@ import { resnetConfig, resnetNames } from '../resnet.js';
 import { type ResidualSize, residualStages } from '../../bases/vision/resnet-stages.js';
 import { sameStages, swinFields, swinStages } from '../swin.js';
 
-/** Networks that find the features of a picture for another one. */
+/** Networks that find the features of an image for another one. */
 
 const swin = z
   .object({ ...swinFields, ...stageFields, model_type: z.literal('swin') })
@@ -57,7 +57,7 @@ const swinFeatures =
       const name = isMaskFormers ? stage - 1 : stage === 0 ? 'stem' : `stage${stage}`;
       const norm = { width, epsilon: SWIN_EPSILON };
       const normed = layerNorm(g, tokens, `${base}hidden_states_norms.${name}`, norm);
-      return { features: pictureOf(g, normed, grid), width };
+      return { features: imageOf(g, normed, grid), width };
     };
   };
 /** Of norms without a setting. */

@@ -20,9 +20,9 @@ export function binDistances(g: GraphWriter, count: number): BinDistances {
   const most = g.node('Mul', [stored('up'), scale]);
   const step = g.node('Pow', [g.node('Add', [most, g.scalar(1)]), g.scalar(2 / (count - 2))]);
   const side = count / 2 - 1;
-  const places = Array.from({ length: 2 * side + 1 }, (_, i) => i - side);
-  const grown = g.node('Sub', [g.node('Pow', [step, g.floats(places.map(Math.abs))]), g.scalar(1)]);
-  const inner = g.node('Mul', [grown, g.floats(places.map(Math.sign))]);
+  const positions = Array.from({ length: 2 * side + 1 }, (_, i) => i - side);
+  const grown = g.node('Sub', [g.node('Pow', [step, g.floats(positions.map(Math.abs))]), g.scalar(1)]);
+  const inner = g.node('Mul', [grown, g.floats(positions.map(Math.sign))]);
   const end = g.node('Mul', [most, g.scalar(2)]);
   const all = g.node('Concat', [g.node('Neg', [end]), inner, end], { axis: 0 });
   return { distances: g.node('Unsqueeze', [all, g.ints([0])]), scale, bins: count + 1 };

@@ -10,7 +10,7 @@ import {
 import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
 import { odds, perceptron, share } from '../../layers/mlp.js';
-import { pictureInput } from '../../layers/patch-embed.js';
+import { imageInput } from '../../layers/patch-embed.js';
 import { placedParts } from '../../layers/detr-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { labelCount } from '../../config-fields.js';
@@ -18,20 +18,20 @@ import { binDistances, movedBoxes } from './distributions.js';
 import { dFineJoining } from './fusion.js';
 import { chooseQueries } from '../rt-detr/family.js';
 import { type DFineConfig, dFineConfig } from '../rt-detr/config.js';
-import { backbonePictures, hybridEncoder } from '../rt-detr/hybrid-encoder.js';
+import { backboneImages, hybridEncoder } from '../rt-detr/hybrid-encoder.js';
 
-/** How far a place's vector may go. */
+/** How far a position's vector may go. */
 const MOST = 10;
 
 function levelsRead(g: GraphWriter, c: DFineConfig): Levels {
-  const pixels = pictureInput(g, c.backbone_config.num_channels);
-  const pictures = hybridEncoder(g, backbonePictures(g, pixels, c), c, dFineJoining(c));
+  const pixels = imageInput(g, c.backbone_config.num_channels);
+  const images = hybridEncoder(g, backboneImages(g, pixels, c), c, dFineJoining(c));
   const from = c.decoder_in_channels.at(-1)!;
-  if (from === c.d_model) return levelsOf(g, pictures);
-  const read = pictures.map((picture, i) => {
+  if (from === c.d_model) return levelsOf(g, images);
+  const read = images.map((image, i) => {
     const at = `model.decoder_input_proj.${i}`;
     const size = { from, to: c.d_model, kernel: 1, epsilon: c.batch_norm_eps };
-    return normedConvolution(g, picture, { convolution: `${at}.0`, norm: `${at}.1` }, size);
+    return normedConvolution(g, image, { convolution: `${at}.0`, norm: `${at}.1` }, size);
   });
   return levelsOf(g, read);
 }
@@ -57,15 +57,15 @@ function decoderLayer(g: GraphWriter, x: Value, { c, layer, levels, boxes }: Lay
   const { d_model: width, decoder_attention_heads: heads, decoder_n_points: given } = c;
   const name = `model.decoder.layers.${layer}`;
   const points = typeof given === 'number' ? levels.grids.map(() => given) : given;
-  const placesSize = { from: 4, inner: 2 * width, to: width, layers: 2 };
-  const found = perceptron(g, boxes, 'model.decoder.query_pos_head', placesSize);
-  const places = g.node('Clip', [found, g.scalar(-MOST), g.scalar(MOST)]);
+  const positionsSize = { from: 4, inner: 2 * width, to: width, layers: 2 };
+  const found = perceptron(g, boxes, 'model.decoder.query_pos_head', positionsSize);
+  const positions = g.node('Clip', [found, g.scalar(-MOST), g.scalar(MOST)]);
   const { attend, feedForward } = placedParts(g, name, {
     ...{ width, heads, inner: c.decoder_ffn_dim, act: c.decoder_activation_function },
     ...{ epsilon: c.layer_norm_eps, normsBefore: false },
   });
-  const known = attend({ x, places }, 'self_attn');
-  const seen = deformableAttention(g, g.node('Add', [known, places]), levels, {
+  const known = attend({ x, positions }, 'self_attn');
+  const seen = deformableAttention(g, g.node('Add', [known, positions]), levels, {
     ...{ name: `${name}.encoder_attn`, width, heads, points, projects: false },
     around: aroundBoxes(g, g.node('Unsqueeze', [boxes, g.ints([2])]), {
       ...{ points, reach: c.decoder_offset_scale, parts: `${name}.encoder_attn.num_points_scale` },

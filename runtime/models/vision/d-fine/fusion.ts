@@ -6,7 +6,7 @@ import { convolved, type Joining, twoWays } from '../rt-detr/hybrid-encoder.js';
 /** Of convolutions between those of two ways. */
 const ACT = 'silu';
 
-/** One half of a picture as it is, the other one and what is made of it, all as one again. */
+/** One half of an image as it is, the other one and what is made of it, all as one again. */
 function fuse(g: GraphWriter, both: Value, at: string, c: DFineConfig): Value {
   const width = c.encoder_hidden_dim;
   const inner = Math.floor((c.hidden_expansion * width) / 2);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { layerNorm } from '../../layers/norm.js';
-import { pictureInput } from '../../layers/patch-embed.js';
+import { imageInput } from '../../layers/patch-embed.js';
 import { stageFields, stagesOf } from '../backbone/stages.js';
 import { dinov2Config, dinov2Embeddings, dinov2Layer } from './family.js';
 
@@ -27,7 +27,7 @@ const BASE = 'backbone.';
 
 export function dinov2Backbone(g: GraphWriter, c: Config): LayerStates {
   const wanted = new Set(stagesOf(c, c.num_hidden_layers));
-  const { tokens, grid } = dinov2Embeddings(g, c, BASE, pictureInput(g, c.num_channels));
+  const { tokens, grid } = dinov2Embeddings(g, c, BASE, imageInput(g, c.num_channels));
   const states = [tokens];
   for (let layer = 0; layer < c.num_hidden_layers; layer++)
     states.push(dinov2Layer(g, states.at(-1)!, c, { base: BASE, layer }));

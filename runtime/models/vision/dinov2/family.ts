@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { defineFamily } from '../../family.js';
 import { gatedHalves } from '../../layers/swiglu.js';
 import { layerNorm } from '../../layers/norm.js';
-import { labelScores, meanToken, pictureHeads } from '../../bases/vision/image-heads.js';
-import type { PictureModel } from '../../bases/vision/image-encoder.js';
-import { patches, pictureInput, resizedTable, tokensFrom, withTokens } from '../../layers/patch-embed.js';
+import { labelScores, meanToken, imageHeads } from '../../bases/vision/image-heads.js';
+import type { ImageModel } from '../../bases/vision/image-encoder.js';
+import { patches, imageInput, resizedTable, tokensFrom, withTokens } from '../../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../../layers/pre-norm-layer.js';
 import { firstToken } from '../../bases/encoder/encoder-heads.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
@@ -45,10 +45,10 @@ const sizesOf = (c: Dinov2Config) => ({
   inner: Math.trunc(c.hidden_size * c.mlp_ratio),
 });
 
-/** How many tokens without a place stand behind that of the picture; those networks resize positions another way. */
+/** How many tokens without a position stand behind that of the image; those networks resize positions another way. */
 const registersOf = (c: EmbeddingConfig & { num_register_tokens?: number }) => c.num_register_tokens;
 
-/** What patches and their places are made of. */
+/** What patches and their positions are made of. */
 type EmbeddingConfig = Pick<Dinov2Config, 'num_channels' | 'hidden_size' | 'patch_size' | 'image_size'>;
 
 export interface Dinov2Tokens {
@@ -57,12 +57,12 @@ export interface Dinov2Tokens {
   grid: Value;
 }
 
-/** Patches behind the token of the picture, with the positions of a grid of any size. */
+/** Patches behind the token of the image, with the positions of a grid of any size. */
 export function dinov2Embeddings(
   g: GraphWriter,
   c: EmbeddingConfig,
   base: string,
-  pixels = pictureInput(g, c.num_channels),
+  pixels = imageInput(g, c.num_channels),
 ): Dinov2Tokens {
   const at = (name: string) => `${base}embeddings.${name}`;
   const width = c.hidden_size;
@@ -70,11 +70,11 @@ export function dinov2Embeddings(
     ...{ channels: c.num_channels, width, patch: c.patch_size },
   });
   const from = gridSize(c.image_size, c.patch_size);
-  const places = g.weight(at('position_embeddings'), [1, from[0] * from[1] + 1, width]);
+  const positions = g.weight(at('position_embeddings'), [1, from[0] * from[1] + 1, width]);
   const registers = registersOf(c);
   const mode = registers === undefined ? 'cubic' : 'cubic antialias';
-  const others = resizedTable(g, tokensFrom(g, places, 1), { from, to: grid, width, mode });
-  const all = g.node('Concat', [tokensFrom(g, places, 0, 1), others], { axis: 1 });
+  const others = resizedTable(g, tokensFrom(g, positions, 1), { from, to: grid, width, mode });
+  const all = g.node('Concat', [tokensFrom(g, positions, 0, 1), others], { axis: 1 });
   const first = g.weight(at('cls_token'), [1, 1, width]);
   const placed = g.node('Add', [withTokens(g, tokens, [first]), all]);
   if (!registers) return { tokens: placed, grid };
@@ -118,7 +118,7 @@ function statesOf(g: GraphWriter, c: Dinov2Config, base: string): Value {
   return layerNorm(g, x, `${base}layernorm`, sizesOf(c));
 }
 
-const modelOf = (c: Dinov2Config, base = 'dinov2.'): PictureModel => ({
+const modelOf = (c: Dinov2Config, base = 'dinov2.'): ImageModel => ({
   ...sizesOf(c),
   states: (g) => statesOf(g, c, base),
   pool: firstToken,
@@ -135,7 +135,7 @@ export const dinov2 = defineFamily({
   readers: { processor: 'Bit' },
   config: dinov2Config,
   prefixes: ['dinov2.'],
-  heads: pictureHeads<Dinov2Config>((c) => modelOf(c)),
+  heads: imageHeads<Dinov2Config>((c) => modelOf(c)),
 });
 
 const registersConfig = z
@@ -148,5 +148,5 @@ export const dinov2WithRegisters = defineFamily({
   readers: { processor: 'Bit' },
   config: registersConfig,
   prefixes: ['dinov2_with_registers.'],
-  heads: pictureHeads<z.output<typeof registersConfig>>((c) => modelOf(c, 'dinov2_with_registers.')),
+  heads: imageHeads<z.output<typeof registersConfig>>((c) => modelOf(c, 'dinov2_with_registers.')),
 });

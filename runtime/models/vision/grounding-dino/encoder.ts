@@ -9,7 +9,7 @@ import { cellLayer, middlesInLevels, type PlacedLevels } from '../deformable-lev
 import type { GroundingConfig } from './config.js';
 import { namedAttention, type Text } from './text.js';
 
-/** What a picture and a text are after each has seen the other. */
+/** What an image and a text are after each has seen the other. */
 export interface Grounded {
   levels: PlacedLevels;
   text: Text;
@@ -48,11 +48,11 @@ function fused(
 }
 
 /** Tokens of a sentence look at each other. */
-function enhanced(g: GraphWriter, x: Value, { bias, places }: Text, { c, at }: LayerOf): Value {
+function enhanced(g: GraphWriter, x: Value, { bias, positions }: Text, { c, at }: LayerOf): Value {
   const [width, inner] = [c.d_model, Math.floor(c.encoder_ffn_dim / 2)];
   const norm = { width, epsilon: c.layer_norm_eps };
   const waves = g.once('places of tokens', () => {
-    const numbers = g.node('Unsqueeze', [g.node('Cast', [places], { to: ELEMENTS.float32 }), g.ints([2])]);
+    const numbers = g.node('Unsqueeze', [g.node('Cast', [positions], { to: ELEMENTS.float32 }), g.ints([2])]);
     return turnWaves(g, numbers, width);
   });
   const placed = g.node('Add', [x, waves]);

@@ -5,11 +5,11 @@ import { linear, matMulTransposed } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
 import { logit, perceptron, share } from '../../layers/mlp.js';
 import { turnWaves } from '../../layers/position-grid.js';
-import { pictureInput } from '../../layers/patch-embed.js';
+import { imageInput } from '../../layers/patch-embed.js';
 import { placedParts } from '../../layers/detr-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { ELEMENTS } from '../../writer/tensors.js';
-import { ofLevels, placedLevels, projectedPictures, shownMiddles } from '../deformable-levels.js';
+import { ofLevels, placedLevels, projectedImages, shownMiddles } from '../deformable-levels.js';
 import { detrBackbone } from '../backbone/detr-backbone.js';
 import { type GroundingConfig, groundingConfig, mmGroundingConfig } from './config.js';
 import { type Grounded, grounded } from './encoder.js';
@@ -23,12 +23,12 @@ function inputsOf(g: GraphWriter, c: GroundingConfig): Grounded {
   const { d_model: width, num_feature_levels: levels } = c;
   const text = textStates(g, c.text_config, width);
   const channels = c.backbone_config.num_channels;
-  const pixels = pictureInput(g, channels);
+  const pixels = imageInput(g, channels);
   const mask = g.input('pixel_mask', 'int64', ['rows', 'height', 'width']);
   const found = detrBackbone(g, pixels, c, { channels });
-  const pictures = projectedPictures(g, found, { name: 'model.input_proj_vision', width, levels });
+  const images = projectedImages(g, found, { name: 'model.input_proj_vision', width, levels });
   const base = c.positional_embedding_temperature;
-  return { text, levels: placedLevels(g, pictures, { mask, name: 'model.level_embed', width, base }) };
+  return { text, levels: placedLevels(g, images, { mask, name: 'model.level_embed', width, base }) };
 }
 
 /** How well tokens describe states: float32 [rows, states, tokens]; least where those are padding. @param name of the scores */
@@ -88,9 +88,9 @@ function writeDetector(g: GraphWriter, c: GroundingConfig): void {
     if (i > 0) boxes = moved(boxesOf(g, x, i - 1, c));
     const name = `model.decoder.layers.${i}`;
     const scaled = ofLevels(g, boxes, levels, true);
-    const places = placesOf(g, scaled, width);
+    const positions = positionsOf(g, scaled, width);
     const { around, feedForward } = placedParts(g, name, { ...part, ...norm, normsBefore: false });
-    const placed = (value: Value) => g.node('Add', [value, places]);
+    const placed = (value: Value) => g.node('Add', [value, positions]);
     const own = around(x, 'self_attn_layer_norm', (read) =>
       namedAttention(g, { query: placed(read), key: placed(read), value: read }, `${name}.self_attn`, {
         heads,
@@ -121,7 +121,7 @@ function writeDetector(g: GraphWriter, c: GroundingConfig): void {
 }
 
 /** Vectors of boxes, as waves of their lines, columns, widths and heights: float32 [rows, queries, width]. */
-function placesOf(g: GraphWriter, boxes: Value, width: number): Value {
+function positionsOf(g: GraphWriter, boxes: Value, width: number): Value {
   const first = g.node('Gather', [boxes, g.ints([0], [])], { axis: 2 });
   const turned = g.node('Gather', [first, g.ints([1, 0, 2, 3])], { axis: 2 });
   const waves = turnWaves(g, turned, width / 2);

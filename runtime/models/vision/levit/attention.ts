@@ -72,7 +72,7 @@ function everySecond(g: GraphWriter, x: Value, { edge, from }: LevitAttention, s
 
 /** What is added to scores, by the lines and columns between two tokens: float32 [1, heads, tokens that go on, tokens]. */
 function distanceBias(g: GraphWriter, { name, edge, heads, stride = 1 }: LevitAttention): Value {
-  const places = g.once(`distances of ${edge} by ${stride}`, () => {
+  const positions = g.once(`distances of ${edge} by ${stride}`, () => {
     const numbers = Array.from({ length: edge }, (_, i) => i);
     const some = numbers.filter((i) => i % stride === 0);
     const [lines, columns] = [0, 1].map((axis) => {
@@ -87,5 +87,5 @@ function distanceBias(g: GraphWriter, { name, edge, heads, stride = 1 }: LevitAt
     return g.node('Reshape', [all, g.ints([some.length ** 2, edge ** 2])]);
   });
   const table = g.weight(`${name}.attention_biases`, [heads, edge ** 2]);
-  return g.node('Unsqueeze', [g.node('Gather', [table, places], { axis: 1 }), g.ints([0])]);
+  return g.node('Unsqueeze', [g.node('Gather', [table, positions], { axis: 1 }), g.ints([0])]);
 }

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { defineFamily } from '../../family.js';
 import { batchNorm, normedConvolution } from '../../layers/convolution.js';
 import { linear } from '../../layers/linear.js';
-import { meanToken, pictureHeads } from '../../bases/vision/image-heads.js';
-import type { PictureModel } from '../../bases/vision/image-encoder.js';
-import { pictureInput, tokensOf } from '../../layers/patch-embed.js';
+import { meanToken, imageHeads } from '../../bases/vision/image-heads.js';
+import type { ImageModel } from '../../bases/vision/image-encoder.js';
+import { imageInput, tokensOf } from '../../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { labelCount, labels } from '../../config-fields.js';
 import { channels } from '../../bases/vision/vit-config.js';
@@ -39,7 +39,7 @@ const [RATIO, WIDER, STRIDE] = [4, 2, 2];
 /** Convolutions with a norm each: float32 [rows, tokens, width]. */
 function embedded(g: GraphWriter, c: Config): Value {
   const { hidden_sizes: sizes, kernel_size: kernel, stride, padding } = c;
-  let x = pictureInput(g, c.num_channels, [c.image_size, c.image_size]);
+  let x = imageInput(g, c.num_channels, [c.image_size, c.image_size]);
   let from = c.num_channels;
   for (const [i, part] of [8, 4, 2, 1].entries()) {
     const at = `${BASE}patch_embeddings.embedding_layer_${i + 1}`;
@@ -106,7 +106,7 @@ function statesOf(g: GraphWriter, c: Config): Value {
   return x;
 }
 
-function modelOf(c: Config): PictureModel {
+function modelOf(c: Config): ImageModel {
   const own = { width: c.hidden_sizes[2], labels: labelCount(c) };
   const scores = (g: GraphWriter, x: Value, name: string) => {
     const normed = batchNorm(g, x, `${name}.batch_norm`, { width: own.width });
@@ -131,7 +131,7 @@ export const levit = defineFamily({
     readers: { processor: 'Levit' },
     config,
     prefixes: [BASE],
-    heads: pictureHeads(modelOf),
+    heads: imageHeads(modelOf),
   },
   memory: { convolutional: true },
 });

@@ -3,13 +3,13 @@ import { attention } from '../../layers/attention.js';
 import { inProjections } from '../../layers/in-projections.js';
 import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
-import { gridPlaces } from '../../layers/position-grid.js';
+import { gridPositions } from '../../layers/position-grid.js';
 import { gridOf, resize, tokensOf } from '../../layers/patch-embed.js';
 import { type Placed, placedParts } from '../../layers/detr-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
-import { maskOutputs, pictureFeatures, queryMasks } from '../mask-queries.js';
+import { maskOutputs, imageFeatures, queryMasks } from '../mask-queries.js';
 import { type Mask2FormerConfig, mask2FormerConfig } from './config.js';
-import { LEVELS, pixelPictures } from './pixel-decoder.js';
+import { LEVELS, pixelImages } from './pixel-decoder.js';
 
 const EPSILON = 1e-5;
 /** Least float32: of what a query may not see. */
@@ -36,31 +36,31 @@ interface Crossed {
 /** torch's MultiheadAttention of queries to cells. */
 function crossed(g: GraphWriter, x: Placed, source: Placed, { name, width, heads, bias }: Crossed): Value {
   const project = inProjections(g, (of) => `${name}.${of}`, { width });
-  const placed = (of: Placed) => g.node('Add', [of.x, of.places]);
+  const placed = (of: Placed) => g.node('Add', [of.x, of.positions]);
   const [asks, seen] = [placed(x), placed(source)];
   const [query, key, value] = [project(0, asks), project(1, seen), project(2, source.x)];
   const found = attention(g, { query, key, value }, { heads, width, bias });
   return linear(g, found, `${name}.out_proj`, { from: width, to: width });
 }
 
-/** Queries look at cells that their masks show, coarse pictures first, and at each other. */
+/** Queries look at cells that their masks show, coarse images first, and at each other. */
 function writeSegmenter(g: GraphWriter, c: Mask2FormerConfig): void {
   const { hidden_dim: width, num_attention_heads: heads, num_queries: queries } = c;
-  const { pictures, places } = pixelPictures(g, pictureFeatures(g, c.backbone_config), c);
-  const rows = g.node('Shape', [places], { start: 0, end: 1 });
+  const { images, positions } = pixelImages(g, imageFeatures(g, c.backbone_config), c);
+  const rows = g.node('Shape', [positions], { start: 0, end: 1 });
   const table = (name: string) => g.weight(`${NAME}${name}.weight`, [queries, width]);
   const shape = g.node('Concat', [rows, g.ints([1, 1])], { axis: 0 });
   const ofLevels = g.weight(`${NAME}level_embed.weight`, [LEVELS, width]);
-  const sources = pictures.map((picture, level) => {
+  const sources = images.map((image, level) => {
     const own = g.node('Gather', [ofLevels, g.ints([level], [])]);
-    const grid = gridOf(g, picture);
-    return { grid, x: g.node('Add', [tokensOf(g, picture), own]), places: gridPlaces(g, grid, width) };
+    const grid = gridOf(g, image);
+    return { grid, x: g.node('Add', [tokensOf(g, image), own]), positions: gridPositions(g, grid, width) };
   });
   const where = g.node('Unsqueeze', [table('queries_embedder'), g.ints([0])]);
   const norm = { width, epsilon: EPSILON };
   const ended = (x: Value) => layerNorm(g, x, `${NAME}decoder.layernorm`, norm);
   const masksOf = (states: Value) =>
-    queryMasks(g, { states, places }, `${NAME}decoder.mask_predictor.mask_embedder`, {
+    queryMasks(g, { states, positions }, `${NAME}decoder.mask_predictor.mask_embedder`, {
       ...{ width, features: c.mask_feature_size },
     });
   let x = g.node('Expand', [table('queries_features'), shape]);
@@ -74,9 +74,9 @@ function writeSegmenter(g: GraphWriter, c: Mask2FormerConfig): void {
     });
     const bias = seenThrough(g, masks, source.grid);
     const looked = around(x, 'cross_attn_layer_norm', (read) =>
-      crossed(g, { x: read, places: where }, source, { name: `${name}.cross_attn`, width, heads, bias }),
+      crossed(g, { x: read, positions: where }, source, { name: `${name}.cross_attn`, width, heads, bias }),
     );
-    x = feedForward(attend({ x: looked, places: where }, 'self_attn'));
+    x = feedForward(attend({ x: looked, positions: where }, 'self_attn'));
     states = ended(x);
     masks = masksOf(states);
   }

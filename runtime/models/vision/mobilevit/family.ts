@@ -4,9 +4,9 @@ import { type Family, defineFamily } from '../../family.js';
 import { adaptivePool } from '../../layers/adaptive-pool.js';
 import { convolution2d, normedConvolution, type NormedSize } from '../../layers/convolution.js';
 import { layerNorm } from '../../layers/norm.js';
-import { labelScores, pictureHeads } from '../../bases/vision/image-heads.js';
-import type { PictureModel } from '../../bases/vision/image-encoder.js';
-import { gridOf, pictureInput, resize } from '../../layers/patch-embed.js';
+import { labelScores, imageHeads } from '../../bases/vision/image-heads.js';
+import type { ImageModel } from '../../bases/vision/image-encoder.js';
+import { gridOf, imageInput, resize } from '../../layers/patch-embed.js';
 import { preNormLayer } from '../../layers/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { epsilon, labelCount, labels, size } from '../../config-fields.js';
@@ -106,7 +106,7 @@ const DEPTHS = [2, 4, 3];
 function encoded(g: GraphWriter, c: Config): Value {
   const [stem, ...widths] = c.neck_hidden_sizes as [number, ...number[]];
   const at = (name: string) => `${BASE}${name}`;
-  const pixels = pictureInput(g, c.num_channels);
+  const pixels = imageInput(g, c.num_channels);
   const size = { from: c.num_channels, to: stem, kernel: 3, stride: 2, act: c.hidden_act };
   let x = convolved(g, pixels, at('conv_stem'), size);
   let from = stem;
@@ -120,7 +120,7 @@ function encoded(g: GraphWriter, c: Config): Value {
   }
   let dilation = 1;
   c.hidden_sizes.forEach((width, i) => {
-    // Networks that find segments read cells apart in place of making the picture smaller.
+    // Networks that find segments read cells apart in place of making the image smaller.
     if ((i === 1 && c.output_stride === 8) || (i === 2 && (c.output_stride === 8 || c.output_stride === 16)))
       dilation *= 2;
     const to = widths[i + 2]!;
@@ -130,7 +130,7 @@ function encoded(g: GraphWriter, c: Config): Value {
   return x;
 }
 
-function modelOf(c: Config): PictureModel {
+function modelOf(c: Config): ImageModel {
   const [from, width] = c.neck_hidden_sizes.slice(-2) as [number, number];
   const mean = (g: GraphWriter, x: Value) => g.node('ReduceMean', [x, g.ints([2, 3])], { keepdims: 0 });
   const own = { width, labels: labelCount(c) };
@@ -165,7 +165,7 @@ function writeSegmenter(g: GraphWriter, c: Config): void {
 }
 
 const heads: Family<Config>['heads'] = {
-  ...pictureHeads(modelOf),
+  ...imageHeads(modelOf),
   'image-segmentation': { model: writeSegmenter },
 };
 

@@ -1,7 +1,7 @@
 import { gridOf, resize } from '../../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 
-/** How MobileViT cuts a picture. */
+/** How MobileViT cuts an image. */
 export interface Cells {
   /** Edge of a patch. */
   patch: number;
@@ -9,8 +9,8 @@ export interface Cells {
 }
 
 /**
- * What `read` makes of a picture's cells, those at the same place of their patches together: float32
- * [rows · places of a patch, patches, width]. Pictures that are no whole number of patches are made larger for it.
+ * What `read` makes of an image's cells, those at the same place of their patches together: float32
+ * [rows · positions of a patch, patches, width]. Images that are no whole number of patches are made larger for it.
  * @param x float32 [rows, width, lines, columns] @returns of the same shape
  */
 export function throughCells(

@@ -12,7 +12,7 @@ import type { RfDetrBackbone } from './config.js';
 const BASE = 'backbone.0.encoder.encoder.';
 
 interface Windowed {
-  /** float32 [rows · windows, 1 + patches of a window, width]: each window has a token of the picture. */
+  /** float32 [rows · windows, 1 + patches of a window, width]: each window has a token of the image. */
   tokens: Value;
   /** int64 [2]: patches of a column and of a line. */
   grid: Value;
@@ -29,7 +29,7 @@ function windowSize(g: GraphWriter, grid: Value, windows: number): [Value, Value
 }
 
 /**
- * Patches by windows. Python counts columns of a window where it parts lines, which matters for pictures that are no squares:
+ * Patches by windows. Python counts columns of a window where it parts lines, which matters for images that are no squares:
  * it fails or, as here, mixes them. window_partition in modeling_rf_detr.py
  */
 function parted(g: GraphWriter, tokens: Value, grid: Value, c: RfDetrBackbone): Windowed {
@@ -50,7 +50,7 @@ function parted(g: GraphWriter, tokens: Value, grid: Value, c: RfDetrBackbone): 
 }
 
 /** float32 [rows, width, lines, columns] of tokens by windows. */
-function picture(g: GraphWriter, x: Value, { grid, rows }: Windowed, c: RfDetrBackbone): Value {
+function image(g: GraphWriter, x: Value, { grid, rows }: Windowed, c: RfDetrBackbone): Value {
   const [width, n] = [c.hidden_size, c.num_windows];
   const [lines, columns] = windowSize(g, grid, n);
   const count = g.ints([n]);
@@ -88,7 +88,7 @@ function writeLayer(
   return isWhole ? g.node('Reshape', [written, g.node('Shape', [x])]) : written;
 }
 
-/** Tokens of all windows of a picture in one row. */
+/** Tokens of all windows of an image in one row. */
 function together(g: GraphWriter, x: Value, { hidden_size: width, num_windows: n }: RfDetrBackbone): Value {
   const [rows, tokens] = g.nodes('Split', [g.node('Shape', [x], { start: 0, end: 2 }), g.ints([1, 1])], {
     ...{ outputs: 2, attributes: { axis: 0 } },
@@ -97,7 +97,7 @@ function together(g: GraphWriter, x: Value, { hidden_size: width, num_windows: n
   return g.node('Reshape', [x, joined(g, [each, all, g.ints([width])])]);
 }
 
-/** Pictures of the layers that are read, side by side: float32 [rows, pictures · width, lines, columns]. */
+/** Images of the layers that are read, side by side: float32 [rows, images · width, lines, columns]. */
 export function rfDetrFeatures(
   g: GraphWriter,
   pixels: Value,
@@ -114,10 +114,10 @@ export function rfDetrFeatures(
       writeLayer(g, states.at(-1)!, c, { layer, isWhole: c.num_windows > 1 && !isWindowed(layer) }),
     );
   const norm = { width: c.hidden_size, epsilon: c.layer_norm_eps };
-  const pictures = stages.map((stage) => {
+  const images = stages.map((stage) => {
     const x = states[stage]!;
     const normed = c.apply_layernorm ? layerNorm(g, x, `${BASE}layernorm`, norm) : x;
-    return picture(g, normed, windows, c);
+    return image(g, normed, windows, c);
   });
-  return { features: g.node('Concat', pictures, { axis: 1 }), width: stages.length * c.hidden_size };
+  return { features: g.node('Concat', images, { axis: 1 }), width: stages.length * c.hidden_size };
 }

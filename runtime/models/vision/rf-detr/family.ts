@@ -14,7 +14,7 @@ import { inProjections } from '../../layers/in-projections.js';
 import { linear } from '../../layers/linear.js';
 import { perceptron } from '../../layers/mlp.js';
 import { channelNorm, layerNorm } from '../../layers/norm.js';
-import { pictureInput } from '../../layers/patch-embed.js';
+import { imageInput } from '../../layers/patch-embed.js';
 import { turnWaves } from '../../layers/position-grid.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { cellShares } from '../deformable-levels.js';
@@ -35,7 +35,7 @@ interface Read {
   kernel: number;
 }
 
-/** The layers' pictures become one of the model's width. RfDetrScaleProjector */
+/** The layers' images become one of the model's width. RfDetrScaleProjector */
 function projected(g: GraphWriter, pixels: Value, c: RfDetrConfig): Value {
   const { features, width: from } = rfDetrFeatures(g, pixels, c.backbone_config);
   const inner = Math.trunc(c.d_model * c.hidden_expansion);
@@ -101,15 +101,15 @@ interface Layer {
   levels: Levels;
   boxes: Value;
   /** Of the boxes: float32 [rows, queries, width]. */
-  places: Value;
+  positions: Value;
 }
 
 /** Queries look at each other and around their boxes: float32 [rows, queries, width]. */
-function writeLayer(g: GraphWriter, x: Value, { c, name, levels, boxes, places }: Layer): Value {
+function writeLayer(g: GraphWriter, x: Value, { c, name, levels, boxes, positions }: Layer): Value {
   const [width, inner] = [c.d_model, c.decoder_ffn_dim];
   const norm = (value: Value, i: number) =>
     layerNorm(g, value, `${name}.norm${i}`, { width, epsilon: EPSILON });
-  const placed = (value: Value) => g.node('Add', [value, places]);
+  const placed = (value: Value) => g.node('Add', [value, positions]);
   const project = inProjections(g, (part) => `${name}.self_attn.${part}`, { width, bias: c.attention_bias });
   const asks = placed(x);
   const attended = attention(
@@ -143,24 +143,24 @@ interface Detected {
   states: Value;
 }
 
-/** Declares the picture, and `logits`. */
+/** Declares the image, and `logits`. */
 function detect(g: GraphWriter, c: RfDetrConfig): Detected {
   const [width, queries, labels] = [c.d_model, c.num_queries, labelCount(c)];
-  const pixels = pictureInput(g, c.backbone_config.num_channels);
+  const pixels = imageInput(g, c.backbone_config.num_channels);
   const features = projected(g, pixels, c);
   const levels = levelsOf(g, [features]);
   const boxes = firstBoxes(g, levels, c);
   // Lines stand before columns.
   const turned = g.node('Gather', [boxes, g.ints([1, 0, 2, 3])], { axis: 2 });
   const waves = turnWaves(g, turned, width / 2);
-  const places = perceptron(g, waves, 'transformer.decoder.ref_point_head', {
+  const positions = perceptron(g, waves, 'transformer.decoder.ref_point_head', {
     ...{ from: 2 * width, inner: width, to: width, layers: 2 },
   });
   const rows = g.node('Shape', [boxes], { start: 0, end: 1 });
   const shape = g.node('Concat', [rows, g.ints([1, 1])], { axis: 0 });
   let x = g.node('Expand', [firstGroup(g, 'query_feat', c, width), shape]);
   for (let i = 0; i < c.decoder_layers; i++)
-    x = writeLayer(g, x, { c, name: `transformer.decoder.layers.${i}`, levels, boxes, places });
+    x = writeLayer(g, x, { c, name: `transformer.decoder.layers.${i}`, levels, boxes, positions });
   const states = layerNorm(g, x, 'transformer.decoder.norm', { width, epsilon: EPSILON });
   const logits = linear(g, states, 'class_embed', { from: width, to: labels });
   g.output('logits', logits, 'float32', ['rows', queries, labels]);
@@ -183,7 +183,7 @@ const heads: Family<RfDetrConfig>['heads'] = {
   'image-segmentation': { model: writeSegmenter },
 };
 
-/** A windowed DINOv2, one picture of features, queries of the likeliest cells, which may have masks. modeling_rf_detr.py */
+/** A windowed DINOv2, one image of features, queries of the likeliest cells, which may have masks. modeling_rf_detr.py */
 export const rfDetr = defineFamily({
   modelTypes: ['rf_detr'],
   readers: { processor: 'RfDetr' },

@@ -39,15 +39,15 @@ interface Seen {
   states: Value;
 }
 
-/** Logits of where each query is, in a part of the picture's size: float32 [rows, queries, lines, columns]. */
+/** Logits of where each query is, in a part of the image's size: float32 [rows, queries, lines, columns]. */
 export function rfDetrMasks(g: GraphWriter, { pixels, features, states }: Seen, c: RfDetrConfig): Value {
   const grid = g.node('Div', [gridOf(g, pixels), g.ints([c.mask_downsample_ratio])]);
   const rows = g.node('Shape', [features], { start: 0, end: 2 });
   let x = resize(g, features, g.node('Concat', [rows, grid], { axis: 0 }), { mode: 'linear' });
   for (let i = 0; i < c.decoder_layers; i++) x = block(g, x, `${NAME}.blocks.${i}`, c);
   const size = { from: c.d_model, to: c.d_model, kernel: 1 };
-  const places = convolution2d(g, x, `${NAME}.spatial_features_proj`, size);
-  const flat = g.node('Reshape', [places, g.ints([0, 0, -1])]);
+  const positions = convolution2d(g, x, `${NAME}.spatial_features_proj`, size);
+  const flat = g.node('Reshape', [positions, g.ints([0, 0, -1])]);
   const scores = g.node('MatMul', [askedFor(g, states, c), flat]);
   const masks = g.node('Add', [scores, g.weight(`${NAME}.bias`, [1])]);
   return g.node('Reshape', [masks, g.node('Concat', [g.ints([0, 0]), grid], { axis: 0 })]);

@@ -44,7 +44,7 @@ export type RtDetrConfig = z.output<typeof fields> & { decoder_offset_scale?: nu
 /** What its encoder and that of D-FINE read. */
 export type EncoderConfig = Omit<RtDetrConfig, 'decoder_n_points'>;
 
-/** Python reads as many pictures of the backbone as of the encoder, and as the decoder looks at. */
+/** Python reads as many images of the backbone as of the encoder, and as the decoder looks at. */
 export function sameLevels(c: EncoderConfig & { decoder_n_levels?: number }, context: z.RefinementCtx): void {
   const count = c.encoder_in_channels.length;
   const others = [c.decoder_in_channels.length, c.num_feature_levels, c.decoder_n_levels ?? count];

@@ -10,13 +10,13 @@ import {
 import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
 import { odds, perceptron, share } from '../../layers/mlp.js';
-import { pictureInput } from '../../layers/patch-embed.js';
+import { imageInput } from '../../layers/patch-embed.js';
 import { placedParts } from '../../layers/detr-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { labelCount } from '../../config-fields.js';
 import { cellShares } from '../deformable-levels.js';
 import { type EncoderConfig, type RtDetrConfig, rtDetrConfig, rtDetrV2Config } from './config.js';
-import { backbonePictures, hybridEncoder, rtDetrJoining } from './hybrid-encoder.js';
+import { backboneImages, hybridEncoder, rtDetrJoining } from './hybrid-encoder.js';
 
 export interface Chosen {
   /** float32 [rows, queries, width] */
@@ -51,18 +51,21 @@ function decode(g: GraphWriter, first: Chosen, levels: Levels, c: RtDetrConfig):
   let { states: x, boxes } = first;
   for (let i = 0; i < c.decoder_layers; i++) {
     const name = `model.decoder.layers.${i}`;
-    const placesSize = { from: 4, inner: 2 * width, to: width, layers: 2 };
-    const places = perceptron(g, boxes, 'model.decoder.query_pos_head', placesSize);
+    const positionsSize = { from: 4, inner: 2 * width, to: width, layers: 2 };
+    const positions = perceptron(g, boxes, 'model.decoder.query_pos_head', positionsSize);
     const points = levels.grids.map(() => c.decoder_n_points);
     const around = aroundBoxes(g, g.node('Unsqueeze', [boxes, g.ints([2])]), {
       ...{ points, reach: c.decoder_offset_scale ?? 0.5, parts: `${name}.encoder_attn.n_points_scale` },
     });
     const parts = placedParts(g, name, part);
-    const looked = parts.around(parts.attend({ x, places }, 'self_attn'), 'encoder_attn_layer_norm', (read) =>
-      deformableAttention(g, g.node('Add', [read, places]), levels, {
-        ...{ name: `${name}.encoder_attn`, width, heads: c.decoder_attention_heads },
-        ...{ points, around },
-      }),
+    const looked = parts.around(
+      parts.attend({ x, positions }, 'self_attn'),
+      'encoder_attn_layer_norm',
+      (read) =>
+        deformableAttention(g, g.node('Add', [read, positions]), levels, {
+          ...{ name: `${name}.encoder_attn`, width, heads: c.decoder_attention_heads },
+          ...{ points, around },
+        }),
     );
     x = parts.feedForward(looked);
     const moved = perceptron(g, x, `bbox_embed.${i}`, { from: width, inner: width, to: 4, layers: 3 });
@@ -72,12 +75,12 @@ function decode(g: GraphWriter, first: Chosen, levels: Levels, c: RtDetrConfig):
 }
 
 function writeDetector(g: GraphWriter, c: RtDetrConfig): void {
-  const pixels = pictureInput(g, c.backbone_config.num_channels);
-  const pictures = hybridEncoder(g, backbonePictures(g, pixels, c), c, rtDetrJoining(c));
-  const read = pictures.map((picture, i) => {
+  const pixels = imageInput(g, c.backbone_config.num_channels);
+  const images = hybridEncoder(g, backboneImages(g, pixels, c), c, rtDetrJoining(c));
+  const read = images.map((image, i) => {
     const at = `model.decoder_input_proj.${i}`;
     const size = { from: c.encoder_hidden_dim, to: c.d_model, kernel: 1, epsilon: c.batch_norm_eps };
-    return normedConvolution(g, picture, { convolution: `${at}.0`, norm: `${at}.1` }, size);
+    return normedConvolution(g, image, { convolution: `${at}.0`, norm: `${at}.1` }, size);
   });
   const levels = levelsOf(g, read);
   const { states, boxes } = decode(g, chooseQueries(g, levels, c), levels, c);

@@ -1,6 +1,6 @@
 import { normedConvolution, type NormedSize } from '../../layers/convolution.js';
 import { activation } from '../../layers/activation.js';
-import { gridOf, pictureOf, resize, tokensOf } from '../../layers/patch-embed.js';
+import { gridOf, imageOf, resize, tokensOf } from '../../layers/patch-embed.js';
 import { placedParts } from '../../layers/detr-layer.js';
 import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
@@ -11,8 +11,8 @@ import type { EncoderConfig } from './config.js';
 /** Of the norm behind what reads the backbone. */
 const EPSILON = 1e-5;
 
-/** Pictures of the backbone, the fine ones first, all of one width: float32 [rows, width, lines, columns]. */
-export function backbonePictures(g: GraphWriter, pixels: Value, c: EncoderConfig): Value[] {
+/** Images of the backbone, the fine ones first, all of one width: float32 [rows, width, lines, columns]. */
+export function backboneImages(g: GraphWriter, pixels: Value, c: EncoderConfig): Value[] {
   const found = backboneFeatures(g, pixels, c.backbone_config, 'model.backbone.model.');
   if (found.length !== c.encoder_in_channels.length)
     throw new GraphError('config.json: encoder_in_channels has another length than what the backbone gives');
@@ -23,7 +23,7 @@ export function backbonePictures(g: GraphWriter, pixels: Value, c: EncoderConfig
   });
 }
 
-/** A convolution that the names of `conv` and `norm` belong to, of pictures of the encoder's width if not told. */
+/** A convolution that the names of `conv` and `norm` belong to, of images of the encoder's width if not told. */
 export function convolved(
   g: GraphWriter,
   x: Value,
@@ -47,7 +47,7 @@ export interface TwoWays {
   blocks: number;
 }
 
-/** A picture read on two ways: float32 [rows, width, lines, columns]. */
+/** An image read on two ways: float32 [rows, width, lines, columns]. */
 export function twoWays(
   g: GraphWriter,
   x: Value,
@@ -69,11 +69,11 @@ export function twoWays(
   return inner === to ? sum : convolved(g, sum, { c, at: `${at}.conv3`, from: inner, to, act });
 }
 
-/** How pictures of two sizes become one, and how they become smaller. */
+/** How images of two sizes become one, and how they become smaller. */
 export interface Joining {
-  /** Activation behind what coarse pictures are read with. */
+  /** Activation behind what coarse images are read with. */
   act: string | undefined;
-  /** @param both pictures side by side, twice as wide */
+  /** @param both images side by side, twice as wide */
   fuse(g: GraphWriter, both: Value, at: string): Value;
   halve(g: GraphWriter, x: Value, at: string): Value;
 }
@@ -90,8 +90,8 @@ export function rtDetrJoining(c: EncoderConfig): Joining {
   };
 }
 
-/** Places of cells as Python has them, which counts through columns first: float32 [1, cells, width]. */
-function places(
+/** Positions of cells as Python has them, which counts through columns first: float32 [1, cells, width]. */
+function positions(
   g: GraphWriter,
   grid: Value,
   { encoder_hidden_dim, positional_encoding_temperature }: EncoderConfig,
@@ -112,10 +112,10 @@ function places(
   return g.node('Unsqueeze', [g.node('Concat', parts, { axis: 1 }), g.ints([0])]);
 }
 
-/** Cells of a picture look at each other. */
-function looked(g: GraphWriter, picture: Value, c: EncoderConfig, at: string): Value {
-  const grid = gridOf(g, picture);
-  const placed = { x: tokensOf(g, picture), places: places(g, grid, c) };
+/** Cells of an image look at each other. */
+function looked(g: GraphWriter, image: Value, c: EncoderConfig, at: string): Value {
+  const grid = gridOf(g, image);
+  const placed = { x: tokensOf(g, image), positions: positions(g, grid, c) };
   const part = {
     ...{ width: c.encoder_hidden_dim, heads: c.encoder_attention_heads, inner: c.encoder_ffn_dim },
     ...{ act: c.encoder_activation_function, epsilon: c.layer_norm_eps, normsBefore: false },
@@ -124,10 +124,10 @@ function looked(g: GraphWriter, picture: Value, c: EncoderConfig, at: string): V
     const { attend, feedForward } = placedParts(g, `${at}.layers.${i}`, part);
     placed.x = feedForward(attend(placed, 'self_attn'));
   }
-  return pictureOf(g, placed.x, grid);
+  return imageOf(g, placed.x, grid);
 }
 
-/** Pictures that have seen the coarser ones and then the finer ones. @param given the fine ones first */
+/** Images that have seen the coarser ones and then the finer ones. @param given the fine ones first */
 export function hybridEncoder(
   g: GraphWriter,
   given: readonly Value[],
@@ -137,21 +137,21 @@ export function hybridEncoder(
   const at = (name: string) => `model.encoder.${name}`;
   const fused = (parts: readonly Value[], name: string) =>
     fuse(g, g.node('Concat', parts, { axis: 1 }), at(name));
-  const pictures = [...given];
+  const images = [...given];
   if (c.encoder_layers > 0)
     c.encode_proj_layers.forEach((level, i) => {
-      pictures[level] = looked(g, pictures[level]!, c, at(`encoder.${i}`));
+      images[level] = looked(g, images[level]!, c, at(`encoder.${i}`));
     });
-  const coarse = [pictures.pop()!];
-  pictures.toReversed().forEach((finer, i) => {
+  const coarse = [images.pop()!];
+  images.toReversed().forEach((finer, i) => {
     const read = convolved(g, coarse.pop()!, { c, at: at(`lateral_convs.${i}`), act });
     const larger = resize(g, read, twice(g, read), { mode: 'nearest' });
     coarse.push(read, fused([larger, finer], `fpn_blocks.${i}`));
   });
   const found = [coarse.pop()!];
-  coarse.toReversed().forEach((picture, i) => {
+  coarse.toReversed().forEach((image, i) => {
     const smaller = halve(g, found.at(-1)!, at(`downsample_convs.${i}`));
-    found.push(fused([smaller, picture], `pan_blocks.${i}`));
+    found.push(fused([smaller, image], `pan_blocks.${i}`));
   });
   return found;
 }

@@ -7,8 +7,8 @@ export const edge = z
   .min(1)
   .max(2 ** 14);
 
-/** Fields of the encoder of pictures. */
-export const pictureFields = z.object({
+/** Fields of the encoder of images. */
+export const imageFields = z.object({
   hidden_size: size.default(768),
   output_channels: size.default(256),
   num_hidden_layers: layers.default(12),
@@ -29,7 +29,7 @@ export const pictureFields = z.object({
 export const patchEdge = (c: { image_size: number; patch_size: number }): number =>
   Math.floor(c.image_size / c.patch_size);
 
-const pictures = pictureFields
+const images = imageFields
   .extend({
     mlp_ratio: z.number().min(0.01).max(64).default(4),
     mlp_dim: size.nullish(),
@@ -69,20 +69,20 @@ const masks = z.object({
 
 export const samConfig = z
   .object({
-    vision_config: pictures.prefault({}),
+    vision_config: images.prefault({}),
     prompt_encoder_config: promptsConfig.prefault({}),
     mask_decoder_config: masks.prefault({}),
   })
   .transform((c) => ({
-    pictures: c.vision_config,
+    images: c.vision_config,
     prompts: c.prompt_encoder_config,
     masks: c.mask_decoder_config,
   }))
-  .superRefine(({ pictures, prompts, masks }, context) => {
-    const width = pictures.output_channels;
-    const others = [prompts.hidden_size, masks.hidden_size, 2 * pictures.num_pos_feats];
+  .superRefine(({ images, prompts, masks }, context) => {
+    const width = images.output_channels;
+    const others = [prompts.hidden_size, masks.hidden_size, 2 * images.num_pos_feats];
     if (others.some((other) => other !== width)) refuse('vision_config', 'parts are of different width');
-    if (Math.floor(prompts.image_size / prompts.patch_size) !== pictures.edge)
+    if (Math.floor(prompts.image_size / prompts.patch_size) !== images.edge)
       refuse('prompt_encoder_config', 'its grid is not that of the pictures');
     function refuse(path: string, message: string): void {
       context.addIssue({ code: 'custom', message, path: [path] });

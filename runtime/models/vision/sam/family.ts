@@ -3,15 +3,15 @@ import { activation } from '../../layers/activation.js';
 import { linear } from '../../layers/linear.js';
 import { type SamConfig, samConfig } from './config.js';
 import { type MaskModel, tableRow, writeMasks } from './mask-decoder.js';
-import { samPictures } from './image-encoder.js';
+import { samImages } from './image-encoder.js';
 
-function maskModel({ pictures, prompts, masks }: SamConfig): MaskModel {
+function maskModel({ images, prompts, masks }: SamConfig): MaskModel {
   const { hidden_size: width, mlp_dim: inner } = masks;
   return {
     two: {
       ...{ width, heads: masks.num_attention_heads, layers: masks.num_hidden_layers },
       ...{ rate: masks.attention_downsample_rate, epsilon: masks.layer_norm_eps, out: 'out_proj' },
-      ...{ edge: pictures.edge, waves: pictures.num_pos_feats },
+      ...{ edge: images.edge, waves: images.num_pos_feats },
       feedForward: (g, x, name) => {
         const wide = linear(g, x, `${name}.lin1`, { from: width, to: inner });
         return linear(g, activation(g, wide, masks.hidden_act), `${name}.lin2`, { from: inner, to: width });
@@ -25,17 +25,17 @@ function maskModel({ pictures, prompts, masks }: SamConfig): MaskModel {
 
 const heads: Family<SamConfig>['heads'] = {
   'mask-generation': {
-    vision_encoder: (g, { pictures: c }) =>
-      g.output('image_embeddings', samPictures(g, c), 'float32', ['rows', c.output_channels, c.edge, c.edge]),
+    vision_encoder: (g, { images: c }) =>
+      g.output('image_embeddings', samImages(g, c), 'float32', ['rows', c.output_channels, c.edge, c.edge]),
     prompt_encoder_mask_decoder: (g, c) => {
-      const { edge } = c.pictures;
+      const { edge } = c.images;
       const shape = [1, c.masks.hidden_size, edge, edge];
       writeMasks(g, g.input('image_embeddings', 'float32', shape), maskModel(c));
     },
   },
 };
 
-/** A picture is read once, and prompts of points are answered with masks. modeling_sam.py */
+/** An image is read once, and prompts of points are answered with masks. modeling_sam.py */
 export const sam = defineFamily({
   modelTypes: ['sam'],
   readers: { processor: 'Sam' },

@@ -6,14 +6,14 @@ import { gridAttention } from '../../layers/decomposed-positions.js';
 import { headWidth } from '../../layers/head-sizes.js';
 import { linear } from '../../layers/linear.js';
 import { channelNorm, channelsFirst, channelsLast, layerNorm } from '../../layers/norm.js';
-import { pictureInput } from '../../layers/patch-embed.js';
+import { imageInput } from '../../layers/patch-embed.js';
 import { splitRows } from '../../layers/fused-projections.js';
 import { fromWindows, intoWindows, paddedGrid } from '../../layers/window-partition.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
-import type { pictureFields } from './config.js';
+import type { imageFields } from './config.js';
 
 /** `inner`: width of feed-forward layers; `edge`: patches of a column and of a line. */
-type Config = z.output<typeof pictureFields> & Record<'inner' | 'edge', number>;
+type Config = z.output<typeof imageFields> & Record<'inner' | 'edge', number>;
 
 /** Of norms without a setting. */
 const EPSILON = 1e-6;
@@ -71,10 +71,10 @@ function attended(
   return linear(g, found, at('attn.proj'), { from: width, to: width });
 }
 
-/** What is said of each patch of a picture: float32 [rows, width, lines, columns]. */
-export function samPictures(g: GraphWriter, c: Config): Value {
+/** What is said of each patch of an image: float32 [rows, width, lines, columns]. */
+export function samImages(g: GraphWriter, c: Config): Value {
   const at = (name: string) => `vision_encoder.${name}`;
-  const pixels = pictureInput(g, c.num_channels, [c.image_size, c.image_size]);
+  const pixels = imageInput(g, c.num_channels, [c.image_size, c.image_size]);
   const cut = convolution2d(g, pixels, at('patch_embed.projection'), {
     ...{ from: c.num_channels, to: c.hidden_size, kernel: c.patch_size, stride: c.patch_size, padding: 0 },
   });

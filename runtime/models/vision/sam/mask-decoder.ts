@@ -1,14 +1,14 @@
 import { activation } from '../../layers/activation.js';
 import { linear } from '../../layers/linear.js';
 import { channelNorm } from '../../layers/norm.js';
-import { pictureOf, tokensFrom, tokensOf } from '../../layers/patch-embed.js';
+import { imageOf, tokensFrom, tokensOf } from '../../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import { ofPrompts, type TwoWay, twoWay, waves } from './two-way-transformer.js';
 
 /** How SAM and SAM 2 make masks of prompts. */
 export interface MaskModel {
   two: TwoWay;
-  /** Edge of the pictures that points lie in. */
+  /** Edge of the images that points lie in. */
   pixels: number;
   /** Masks of each prompt. */
   count: number;
@@ -18,14 +18,14 @@ export interface MaskModel {
   label(g: GraphWriter, label: number): Value;
   /** Names of learned tokens that stand before those of the masks, the one of the scores last. */
   before: readonly string[];
-  /** What is known of the picture at four times and at twice the edge, of an eighth and a quarter of the width. */
+  /** What is known of the image at four times and at twice the edge, of an eighth and a quarter of the width. */
   finer?: { first: Value; second: Value };
 }
 
 /** Of norms over channels. */
 const EPSILON = 1e-6;
 
-/** Where a label is something else than a place. */
+/** Where a label is something else than a position. */
 const [NO_POINT, PADDING] = [-1, -10];
 
 /** A table of one row for all: float32 [1, 1, width]. */
@@ -73,7 +73,7 @@ export function layersBetween(
   return linear(g, read, `${at}.proj_out`, { from: inner, to });
 }
 
-/** The picture at four times the edge, an eighth of the width: float32 [prompts, width, lines, columns]. */
+/** The image at four times the edge, an eighth of the width: float32 [prompts, width, lines, columns]. */
 function enlarged(g: GraphWriter, cells: Value, { two: { width, edge }, finer }: MaskModel): Value {
   const twice = (x: Value, name: string, from: number, to: number) => {
     const weight = g.weight(`mask_decoder.${name}.weight`, [from, to, 2, 2]);
@@ -81,8 +81,8 @@ function enlarged(g: GraphWriter, cells: Value, { two: { width, edge }, finer }:
     return g.node('ConvTranspose', inputs, { kernel_shape: [2, 2], strides: [2, 2] });
   };
   const known = (x: Value, of: Value | undefined) => (of === undefined ? x : g.node('Add', [x, of]));
-  const picture = pictureOf(g, cells, g.ints([edge, edge]));
-  const first = known(twice(picture, 'upscale_conv1', width, width / 4), finer?.second);
+  const image = imageOf(g, cells, g.ints([edge, edge]));
+  const first = known(twice(image, 'upscale_conv1', width, width / 4), finer?.second);
   const norm = { width: width / 4, epsilon: EPSILON };
   const normed = channelNorm(g, first, 'mask_decoder.upscale_layer_norm', norm);
   const second = twice(g.node('Gelu', [normed]), 'upscale_conv2', width / 4, width / 8);
@@ -91,9 +91,9 @@ function enlarged(g: GraphWriter, cells: Value, { two: { width, edge }, finer }:
 
 /**
  * Declares the prompts; masks and their scores for each of them, without the one that would stand alone.
- * @param picture float32 [1, width, lines, columns]
+ * @param image float32 [1, width, lines, columns]
  */
-export function writeMasks(g: GraphWriter, picture: Value, c: MaskModel): void {
+export function writeMasks(g: GraphWriter, image: Value, c: MaskModel): void {
   const { two, count, before, scores: of } = c;
   const { width, edge } = two;
   const points = pointTokens(g, c);
@@ -103,7 +103,7 @@ export function writeMasks(g: GraphWriter, picture: Value, c: MaskModel): void {
   const none = g.weight('prompt_encoder.no_mask_embed.weight', [1, width]);
   const { tokens, cells } = twoWay(g, two, {
     tokens: g.node('Concat', [ofPrompts(g, together, points), points], { axis: 1 }),
-    cells: g.node('Add', [tokensOf(g, picture), none]),
+    cells: g.node('Add', [tokensOf(g, image), none]),
   });
   const large = g.node('Reshape', [enlarged(g, cells, c), g.ints([0, 0, -1])]);
   const filters = Array.from({ length: count }, (_, i) => {

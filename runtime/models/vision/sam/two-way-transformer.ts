@@ -6,7 +6,7 @@ import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 /** Of norms without a setting. */
 const EPSILON = 1e-5;
 
-/** How prompts and a picture look at each other. */
+/** How prompts and an image look at each other. */
 export interface TwoWay {
   width: number;
   heads: number;
@@ -16,29 +16,29 @@ export interface TwoWay {
   epsilon: number;
   /** Name of the last layer of an attention. */
   out: string;
-  /** Cells of a column and of a line of the picture. */
+  /** Cells of a column and of a line of the image. */
   edge: number;
-  /** Waves of places. */
+  /** Waves of positions. */
   waves: number;
   /** @param name of the layer's part, of the same width */
   feedForward(g: GraphWriter, x: Value, name: string): Value;
 }
 
-/** Turns of learned waves at places between 0 and 1: float32 [..., 2] -> [..., 2 · waves]. */
-export function waves(g: GraphWriter, places: Value, count: number): Value {
+/** Turns of learned waves at positions between 0 and 1: float32 [..., 2] -> [..., 2 · waves]. */
+export function waves(g: GraphWriter, positions: Value, count: number): Value {
   const table = g.weight('shared_image_embedding.positional_embedding', [2, count]);
-  const centred = g.node('Sub', [g.node('Mul', [places, g.scalar(2)]), g.scalar(1)]);
+  const centred = g.node('Sub', [g.node('Mul', [positions, g.scalar(2)]), g.scalar(1)]);
   const turns = g.node('Mul', [g.node('MatMul', [centred, table]), g.scalar(2 * Math.PI)]);
   return g.node('Concat', [g.node('Sin', [turns]), g.node('Cos', [turns])], { axis: -1 });
 }
 
-/** Waves of each cell of the picture: float32 [1, cells, width]. */
+/** Waves of each cell of the image: float32 [1, cells, width]. */
 function cellWaves(g: GraphWriter, { edge, waves: count }: TwoWay): Value {
   const shares = Array.from({ length: edge }, (_, i) => (i + 0.5) / edge);
   const ofAll = (dims: readonly number[]) =>
     g.node('Expand', [g.floats(shares, dims), g.ints([edge, edge, 1])]);
-  const places = g.node('Concat', [ofAll([1, edge, 1]), ofAll([edge, 1, 1])], { axis: 2 });
-  return waves(g, g.node('Reshape', [places, g.ints([1, -1, 2])]), count);
+  const positions = g.node('Concat', [ofAll([1, edge, 1]), ofAll([edge, 1, 1])], { axis: 2 });
+  return waves(g, g.node('Reshape', [positions, g.ints([1, -1, 2])]), count);
 }
 
 /** x [1, …, …] for each prompt. @param like [prompts, …] */
@@ -76,12 +76,12 @@ interface States {
   cells: Value;
 }
 
-/** Tokens look at each other and at the picture, and the picture at them. */
-export function twoWay(g: GraphWriter, c: TwoWay, { tokens: first, cells: picture }: States): States {
-  const places = cellWaves(g, c);
+/** Tokens look at each other and at the image, and the image at them. */
+export function twoWay(g: GraphWriter, c: TwoWay, { tokens: first, cells: image }: States): States {
+  const positions = cellWaves(g, c);
   const sum = (x: Value, y: Value) => g.node('Add', [x, y]);
   const name = (of: string) => `mask_decoder.transformer.${of}`;
-  let [tokens, cells] = [first, picture];
+  let [tokens, cells] = [first, image];
   const attend = (of: string, read: Omit<AttentionOf, 'c' | 'name'>) =>
     narrowAttention(g, first, { c, name: name(of), ...read });
   const { rate, width } = c;
@@ -92,7 +92,7 @@ export function twoWay(g: GraphWriter, c: TwoWay, { tokens: first, cells: pictur
     const own = i === 0 ? tokens : sum(tokens, first);
     const seen = attend(at('self_attn'), { query: own, key: own, value: tokens });
     tokens = norm(i === 0 ? seen : sum(tokens, seen), 1);
-    const placed = sum(cells, places);
+    const placed = sum(cells, positions);
     const looked = attend(at('cross_attn_token_to_image'), {
       ...{ query: sum(tokens, first), key: placed, value: cells, rate },
     });
@@ -104,7 +104,7 @@ export function twoWay(g: GraphWriter, c: TwoWay, { tokens: first, cells: pictur
     cells = norm(sum(cells, back), 4);
   }
   const last = attend('final_attn_token_to_image', {
-    ...{ query: sum(tokens, first), key: sum(cells, places), value: cells, rate },
+    ...{ query: sum(tokens, first), key: sum(cells, positions), value: cells, rate },
   });
   tokens = layerNorm(g, sum(tokens, last), name('layer_norm_final_attn'), { width, epsilon: EPSILON });
   return { tokens, cells: ofPrompts(g, cells, first) };

@@ -37,7 +37,7 @@ const hiera = z
   });
 export type HieraConfig = z.output<typeof hiera>;
 
-const pictures = z.object({
+const images = z.object({
   backbone_config: hiera.prefault({}),
   fpn_hidden_size: size.default(256),
   fpn_kernel_size: z.int().min(1).max(64).default(1),
@@ -55,20 +55,20 @@ const masks = z.object({
 
 export const sam2Config = z
   .object({
-    vision_config: pictures.prefault({}),
+    vision_config: images.prefault({}),
     prompt_encoder_config: promptsConfig.prefault({}),
     mask_decoder_config: masks.prefault({}),
   })
   .transform((c) => ({
-    pictures: c.vision_config,
+    images: c.vision_config,
     prompts: c.prompt_encoder_config,
     masks: c.mask_decoder_config,
     /** Cells of a column and of a line that prompts look at. */
     edge: Math.floor(c.prompt_encoder_config.image_size / c.prompt_encoder_config.patch_size),
   }))
-  .superRefine(({ pictures, prompts, masks }, context) => {
+  .superRefine(({ images, prompts, masks }, context) => {
     const others = [prompts.hidden_size, masks.hidden_size];
-    if (others.some((other) => other !== pictures.fpn_hidden_size))
+    if (others.some((other) => other !== images.fpn_hidden_size))
       context.addIssue({
         ...{ code: 'custom', message: 'parts are of different width', path: ['vision_config'] },
       });

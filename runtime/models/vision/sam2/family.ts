@@ -7,8 +7,8 @@ import { type Sam2Config, sam2Config } from './config.js';
 import { hieraStages } from './hiera.js';
 import { layersBetween, type MaskModel, writeMasks } from '../sam/mask-decoder.js';
 
-/** Pictures of one width, the fine ones first; some know of the coarser ones: float32 [rows, width, lines, columns]. */
-function neckPictures(g: GraphWriter, { pictures: c, prompts }: Sam2Config): Value[] {
+/** Images of one width, the fine ones first; some know of the coarser ones: float32 [rows, width, lines, columns]. */
+function neckImages(g: GraphWriter, { images: c, prompts }: Sam2Config): Value[] {
   const stages = hieraStages(g, c.backbone_config, prompts.image_size);
   const size = { to: c.fpn_hidden_size, kernel: c.fpn_kernel_size, padding: c.fpn_padding };
   const found: Value[] = [];
@@ -23,16 +23,16 @@ function neckPictures(g: GraphWriter, { pictures: c, prompts }: Sam2Config): Val
   return found;
 }
 
-/** Names and widths of what is said of a picture, at four times the edge, at twice, and as it is. */
+/** Names and widths of what is said of an image, at four times the edge, at twice, and as it is. */
 const parts = ({ masks: { hidden_size: width }, edge }: Sam2Config) =>
   [width / 8, width / 4, width].map((own, i) => ({
     name: `image_embeddings.${i}`,
     shape: [own, edge * 2 ** (2 - i), edge * 2 ** (2 - i)],
   }));
 
-function writePictures(g: GraphWriter, c: Sam2Config): void {
+function writeImages(g: GraphWriter, c: Sam2Config): void {
   const width = c.masks.hidden_size;
-  const [first, second, third] = neckPictures(g, c) as [Value, Value, Value];
+  const [first, second, third] = neckImages(g, c) as [Value, Value, Value];
   const narrow = (x: Value, name: string, to: number) =>
     convolution2d(g, x, `mask_decoder.${name}`, { from: width, to, kernel: 1 });
   const none = g.node('Reshape', [g.weight('no_memory_embedding', [1, 1, width]), g.ints([width, 1, 1])]);
@@ -66,17 +66,17 @@ function maskModel({ prompts, masks, edge }: Sam2Config): Omit<MaskModel, 'finer
 
 const heads: Family<Sam2Config>['heads'] = {
   'mask-generation': {
-    vision_encoder: writePictures,
+    vision_encoder: writeImages,
     prompt_encoder_mask_decoder: (g, c) => {
-      const [first, second, picture] = parts(c).map(({ name, shape }) =>
+      const [first, second, image] = parts(c).map(({ name, shape }) =>
         g.input(name, 'float32', [1, ...shape]),
       ) as [Value, Value, Value];
-      writeMasks(g, picture, { ...maskModel(c), finer: { first, second } });
+      writeMasks(g, image, { ...maskModel(c), finer: { first, second } });
     },
   },
 };
 
-/** Pictures are read by Hiera, and masks know of its finer stages, too; of films single pictures are read. modeling_sam2.py */
+/** Images are read by Hiera, and masks know of its finer stages, too; of videos single images are read. modeling_sam2.py */
 export const sam2 = defineFamily({
   ...{
     modelTypes: ['sam2', 'sam2_video'],

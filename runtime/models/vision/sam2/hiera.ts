@@ -2,7 +2,7 @@ import { attention } from '../../layers/attention.js';
 import { convolution } from '../../layers/convolution.js';
 import { linear } from '../../layers/linear.js';
 import { channelsFirst, channelsLast, layerNorm } from '../../layers/norm.js';
-import { type Edges, pictureInput, resize } from '../../layers/patch-embed.js';
+import { type Edges, imageInput, resize } from '../../layers/patch-embed.js';
 import { splitRows } from '../../layers/fused-projections.js';
 import { fromWindows, intoWindows, paddedGrid } from '../../layers/window-partition.js';
 import { headWidth } from '../../layers/head-sizes.js';
@@ -13,7 +13,7 @@ import { layersBetween } from '../sam/mask-decoder.js';
 
 const BASE = 'vision_encoder.backbone.';
 
-/** A picture of tokens: float32 [rows, lines, columns, width]. */
+/** An image of tokens: float32 [rows, lines, columns, width]. */
 export interface Cells {
   x: Value;
   grid: Edges;
@@ -52,8 +52,8 @@ function attended(
   const all = linear(g, x, at('attn.qkv'), { from, to: 3 * to });
   const projected = splitRows(g, all, { heads, keyHeads: heads, width: headWidth(to, heads) });
   const few = () => {
-    const picture = g.node('Reshape', [projected.query, g.ints([0, ...grid, to])]);
-    return g.node('Reshape', [pooled(g, picture, c.query_stride), g.ints([0, -1, to])]);
+    const image = g.node('Reshape', [projected.query, g.ints([0, ...grid, to])]);
+    return g.node('Reshape', [pooled(g, image, c.query_stride), g.ints([0, -1, to])]);
   };
   const query = pools ? few() : projected.query;
   const found = attention(g, { ...projected, query }, { heads, width: to });
@@ -95,10 +95,10 @@ function block(g: GraphWriter, cells: Cells, of: BlockOf): Cells {
   return { x: g.node('Add', [middle, added]), grid, width: to };
 }
 
-/** Patches with their places, which are those of a window besides those of the picture. */
+/** Patches with their positions, which are those of a window besides those of the image. */
 function embedded(g: GraphWriter, c: HieraConfig, edge: number): Cells {
   const { hidden_size: width, patch_kernel_size: kernel, patch_stride: stride, patch_padding: padding } = c;
-  const pixels = pictureInput(g, c.num_channels, [edge, edge]);
+  const pixels = imageInput(g, c.num_channels, [edge, edge]);
   const cut = convolution(g, pixels, `${BASE}patch_embed.projection`, {
     ...{ from: c.num_channels, to: width, kernel, stride, padding },
   });
@@ -116,7 +116,7 @@ function embedded(g: GraphWriter, c: HieraConfig, edge: number): Cells {
   return { x, grid, width };
 }
 
-/** What each stage of Hiera gives, the fine ones first. @param edge of the picture, which is declared */
+/** What each stage of Hiera gives, the fine ones first. @param edge of the image, which is declared */
 export function hieraStages(g: GraphWriter, c: HieraConfig, edge: number): Cells[] {
   let cells = embedded(g, c, edge);
   let count = 0;

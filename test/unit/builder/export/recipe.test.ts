@@ -1,5 +1,5 @@
 import { recipeFor } from '../../../../builder/export/recipes/index.js';
-import { ofOneRow } from '../../../../builder/export/recipes/pictures.js';
+import { ofOneRow } from '../../../../builder/export/recipes/images.js';
 import type { ExportRecipe } from '../../../../builder/export/types.js';
 
 const TEXT = {

@@ -1,7 +1,7 @@
 import { figureLabels, figuresOf, LABEL } from '../../../../builder/images/labels.js';
 import { planModelImage, renderModelContext } from '../../../../builder/images/model-plan.js';
 import { predictedFigures } from '../../../../builder/plan/figures.js';
-import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
+import { imageMemory } from '../../../../builder/plan/vision/image-memory.js';
 import { sizesOf } from '../../../../builder/plan/network/sizes.js';
 import { peakBytes } from '../../../../builder/seal/measure.js';
 import { IMAGE_OPTIONS, sampleSpec } from '../fixtures.js';
@@ -69,5 +69,5 @@ const FACTS = {
   hasTimmSettings: false,
   notes: [],
   network: { sizes: sizesOf({}) },
-  picture: pictureMemory({}, {}),
+  image: imageMemory({}, {}),
 };

@@ -1,4 +1,4 @@
-import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
+import { imageMemory } from '../../../../builder/plan/vision/image-memory.js';
 import { sizesOf } from '../../../../builder/plan/network/sizes.js';
 import { FAMILIES } from '../../../../runtime/models/registry.js';
 import { readersOf } from '../../../../runtime/models/readers.js';
@@ -27,7 +27,7 @@ function request({ arch, tag, tags = [], library, task, ...facts }: Given): Dete
       hasTimmSettings: false,
       notes: [],
       network: { sizes: sizesOf({}) },
-      picture: pictureMemory({}, {}),
+      image: imageMemory({}, {}),
       ...facts,
     },
     task,

@@ -1,6 +1,6 @@
 import { defaultWorkers, forecastFormats } from '../../../../builder/plan/forecast.js';
 import { predictMemory } from '../../../../builder/plan/memory.js';
-import { pictureMemory } from '../../../../builder/plan/pictures/picture-memory.js';
+import { imageMemory } from '../../../../builder/plan/vision/image-memory.js';
 import { sessionKind } from '../../../../builder/plan/session-kind.js';
 import { sizesOf } from '../../../../builder/plan/network/sizes.js';
 import { judgeFit } from '../../../../builder/plan/verdict.js';
@@ -23,13 +23,13 @@ const sizes = sizesOf({
   intermediate_size: 3072,
   num_hidden_layers: 12,
 });
-const picture = pictureMemory({}, {});
-const peak = (one: ModelSpec, workers = 2) => predictMemory({ spec: one, sizes, picture, workers }).peakBytes;
+const image = imageMemory({}, {});
+const peak = (one: ModelSpec, workers = 2) => predictMemory({ spec: one, sizes, image, workers }).peakBytes;
 
 describe('predicted memory', () => {
   test('an encoder of texts has its weights once, without the table of which texts read little; its limit has room for more', () => {
     const table = (30522 * 768 * 4) / MB;
-    const of = (one: ModelSpec) => predictMemory({ spec: one, sizes, picture, workers: 2 });
+    const of = (one: ModelSpec) => predictMemory({ spec: one, sizes, image, workers: 2 });
     const grows = (more: Partial<ModelSpec>) =>
       (of(spec(1400 * MB, more)).peakBytes - of(spec(400 * MB, more)).peakBytes) / MB;
     expect(grows({})).toBeCloseTo(1050);
@@ -42,8 +42,8 @@ describe('predicted memory', () => {
   });
 
   test('each session thread costs the same, and only encoders of sounds have them at once', () => {
-    const sounds = spec(90 * MB, { profile: 'media', task: 'audio-classification' });
-    const [two, four, eight] = [2, 4, 8].map((workers) => peak(sounds, workers)) as [number, number, number];
+    const audios = spec(90 * MB, { profile: 'media', task: 'audio-classification' });
+    const [two, four, eight] = [2, 4, 8].map((workers) => peak(audios, workers)) as [number, number, number];
     expect(four).toBeGreaterThan(two);
     expect(eight - four).toBe(2 * (four - two));
     // They make them when requests meet.
@@ -74,11 +74,11 @@ describe('predicted memory', () => {
   test.each(['image-classification', 'mask-generation', 'zero-shot-image-classification'] as const)(
     '%s reads mapped graphs: one copy of the weights, more of convolutions and of 16 bits',
     (task) => {
-      const loading = (dtype: Dtype, more: Partial<ReturnType<typeof pictureMemory>> = {}) => {
+      const loading = (dtype: Dtype, more: Partial<ReturnType<typeof imageMemory>> = {}) => {
         const one = (bytes: number) =>
           predictMemory({
             spec: spec(bytes, { profile: 'vision', task, dtype }),
-            ...{ sizes, picture: { ...picture, convolutional: false, ...more }, workers: 2 },
+            ...{ sizes, image: { ...image, convolutional: false, ...more }, workers: 2 },
           }).loadPeakBytes;
         return (one(4000 * MB) - one(3000 * MB)) / (1000 * MB);
       };
@@ -92,13 +92,13 @@ describe('predicted memory', () => {
     'while pictures are answered by %s one session keeps a run, and tensors and folded tables stay',
     (task) => {
       const written = [{ path: 'model.onnx', content: '', sha256: '', size: 0 }];
-      const steady = (more: Partial<ReturnType<typeof pictureMemory>>, own = true) =>
+      const steady = (more: Partial<ReturnType<typeof imageMemory>>, own = true) =>
         predictMemory({
           spec: spec(90 * MB, {
             ...{ profile: 'vision', task },
             ...(own ? { written } : {}),
           }),
-          ...{ sizes, picture: { ...picture, ...more }, workers: 2 },
+          ...{ sizes, image: { ...image, ...more }, workers: 2 },
         }).steadyBytes / MB;
       const run = { own: 300 * MB, exported: 700 * MB };
       expect(steady({ run }) - steady({ run: { own: 0, exported: 0 } })).toBeCloseTo(300);
@@ -109,23 +109,23 @@ describe('predicted memory', () => {
   );
 
   test('sounds take what convolutions over half a minute of samples take, once', () => {
-    const steady = (sound: number) =>
+    const steady = (audio: number) =>
       predictMemory({
         spec: spec(90 * MB, { profile: 'media', task: 'automatic-speech-recognition' }),
-        ...{ sizes, picture, sound, workers: 2 },
+        ...{ sizes, image, audio, workers: 2 },
       }).steadyBytes / MB;
     expect(steady(590 * MB) - steady(390 * MB)).toBeCloseTo(200);
   });
 
   test('a container for pictures has room for the largest one, and for a run in each session', () => {
     const vit = (edge: number) =>
-      pictureMemory(
+      imageMemory(
         { hidden_size: 768, intermediate_size: 3072, num_attention_heads: 12, patch_size: 16 },
         { image_processor_type: 'ViTImageProcessor', size: { height: edge, width: edge } },
       );
     const one = spec(340 * MB, { profile: 'vision', task: 'image-classification' });
     const limit = (edge: number, workers: number) =>
-      predictMemory({ spec: one, sizes, picture: vit(edge), workers }).limitBytes;
+      predictMemory({ spec: one, sizes, image: vit(edge), workers }).limitBytes;
     // 50 megapixels and 3 bodies of 48 MiB beside the weights.
     expect(limit(224, 2)).toBeGreaterThan(180 * MB + 150 * MB + 340 * MB);
     expect(limit(224, 4) - limit(224, 2)).toBeGreaterThan(2 * 18 * MB);
@@ -153,18 +153,18 @@ describe('predicted memory', () => {
         vision_config: { hidden_size: 768, intermediate_size: 3072, num_attention_heads: 12, ...vision },
       });
     const limit = (vision: object) =>
-      predictMemory({ spec: chat, sizes: network(vision), picture, workers: 2 }).limitBytes / MB;
+      predictMemory({ spec: chat, sizes: network(vision), image, workers: 2 }).limitBytes / MB;
     const finer = limit({ image_size: 512, patch_size: 16 }) - limit({ image_size: 224, patch_size: 16 });
     // Twelve heads of 1025 x 1025 scores, twice, for a run and for what is set aside beside it.
     expect(finer).toBeGreaterThan(120);
     expect(limit({})).toBeGreaterThan(limit({ image_size: 512, patch_size: 16 }) + 400);
-    // Mistral 3's pictures of 1540 pixels over a graph of ours: 1.1 GB of states, and no scores.
+    // Mistral 3's images of 1540 pixels over a graph of ours: 1.1 GB of states, and no scores.
     const mistral3 = {
       model_type: 'mistral3',
       text_config: { hidden_size: 2048, intermediate_size: 6144, num_attention_heads: 16 },
       vision_config: { image_size: 1540, patch_size: 14 },
     };
-    const ours = { spec: { ...chat, written: [] }, sizes: sizesOf(mistral3), picture, workers: 2 };
+    const ours = { spec: { ...chat, written: [] }, sizes: sizesOf(mistral3), image, workers: 2 };
     expect(predictMemory(ours).peakBytes / MB).toBeLessThan(2300);
     expect(predictMemory({ ...ours, spec: chat }).peakBytes / MB).toBeGreaterThan(20_000);
     const encoderDecoder = { ...chat, graphs: { ...chat.graphs, encoder_model: 'onnx/m.onnx' } };
@@ -183,7 +183,7 @@ describe('predicted memory', () => {
     const large = predictMemory({
       spec: spec(MB),
       sizes: { ...sizes, vocabulary: 250_000 },
-      picture,
+      image,
       workers: 2,
     });
     expect(large.peakBytes - peak(spec(MB))).toBeGreaterThan(60 * MB);
@@ -203,7 +203,7 @@ describe('the verdict', () => {
   const formats = (['fp32', 'fp16', 'q8'] as Dtype[]).map((dtype, i) =>
     spec([400, 200, 100][i]! * MB, { dtype }),
   );
-  const facts = { network: { sizes }, picture } as Parameters<typeof forecastFormats>[0]['facts'];
+  const facts = { network: { sizes }, image } as Parameters<typeof forecastFormats>[0]['facts'];
   const forecasts = forecastFormats({ formats, facts }, defaultWorkers(2));
   const within = (bytes: number) => judgeFit(forecasts, { bytes, name: 'this machine' });
 

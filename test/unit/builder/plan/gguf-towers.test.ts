@@ -30,14 +30,14 @@ const plan = (
   options: { task?: string; file?: string; mmproj?: string; engine?: 'llama' | 'own' } = {},
 ) => planModel({ source: folderSource(folderOf(files)), id: 'o/x', ...options });
 
-const PICTURES = 'image-text-to-text';
+const IMAGES = 'image-text-to-text';
 
 describe('a model with an mmproj file', () => {
   const both = { 'm.gguf': read(GEMMA.text), 'mmproj-m-F16.gguf': read(GEMMA.tower) };
 
   it('reads pictures by graphs over both files', async () => {
     const { spec, toMake, gguf, reasons } = await plan(both);
-    expect(spec).toMatchObject({ task: PICTURES, engine: 'generation', modelType: 'gemma3' });
+    expect(spec).toMatchObject({ task: IMAGES, engine: 'generation', modelType: 'gemma3' });
     expect(toMake!.sources.map(({ path }) => path)).toEqual(['m.gguf', 'mmproj-m-F16.gguf']);
     expect(gguf!.tower!.variant.path).toBe('mmproj-m-F16.gguf');
     expect(reasons).toContain('file mmproj-m-F16.gguf: the only one that is there');
@@ -54,7 +54,7 @@ describe('a model with an mmproj file', () => {
   });
 
   it('is refused by name where llama.cpp is to read pictures', async () => {
-    await expect(plan(both, { task: PICTURES, engine: 'llama' })).rejects.toThrow(
+    await expect(plan(both, { task: IMAGES, engine: 'llama' })).rejects.toThrow(
       'mmproj-m-F16.gguf is read beside graphs of ours alone; leave out --engine llama',
     );
   });
@@ -84,7 +84,7 @@ describe('a model with an mmproj file', () => {
   });
 
   it('is refused by name where pictures are asked for and there is none', async () => {
-    await expect(plan({ 'm.gguf': read(GEMMA.text) }, { task: PICTURES })).rejects.toThrow(
+    await expect(plan({ 'm.gguf': read(GEMMA.text) }, { task: IMAGES })).rejects.toThrow(
       'o/x has no mmproj file, so it reads no pictures; use --task chat',
     );
   });
@@ -220,7 +220,7 @@ describe('a hostile mmproj file', () => {
     'is refused by name where pictures are asked for, else texts are served: %s',
     async (_, change, said) => {
       const files = changed(change);
-      const refused = await plan(files, { task: PICTURES }).catch((error: unknown) => error);
+      const refused = await plan(files, { task: IMAGES }).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(Refusal);
       expect((refused as Error).message).toContain(said);
       const { spec, reasons } = await plan(files);
@@ -232,7 +232,7 @@ describe('a hostile mmproj file', () => {
   it('is refused without any one of its tensors', async () => {
     for (const { name } of tower.tensors) {
       const lacking = changed((parts) => (parts.tensors = parts.tensors.filter((one) => one.name !== name)));
-      await expect(plan(lacking, { task: PICTURES })).rejects.toBeInstanceOf(Refusal);
+      await expect(plan(lacking, { task: IMAGES })).rejects.toBeInstanceOf(Refusal);
     }
   });
 
@@ -244,7 +244,7 @@ describe('a hostile mmproj file', () => {
     for (let round = 0; round < 120; round++) {
       const damaged = Buffer.from(whole);
       for (let i = 0; i <= below(4); i++) damaged[below(4000)] = below(256);
-      const found = await plan({ 'm.gguf': text, 'mmproj-m.gguf': damaged }, { task: PICTURES }).catch(
+      const found = await plan({ 'm.gguf': text, 'mmproj-m.gguf': damaged }, { task: IMAGES }).catch(
         (error: unknown) => error,
       );
       if (!(found instanceof Error)) continue;
@@ -257,7 +257,7 @@ describe('a hostile mmproj file', () => {
 
 /** The content of a file that is made of metadata. */
 async function made(files: Files, name: string): Promise<Record<string, unknown>> {
-  const { toMake } = await plan(files, { task: PICTURES });
+  const { toMake } = await plan(files, { task: IMAGES });
   const { content } = toMake!.made!.find(({ path }) => path === name)!;
   return JSON.parse(content.toString()) as Record<string, unknown>;
 }
@@ -278,7 +278,7 @@ test.each([
   ['<|image_pad|>', QWEN],
 ])('a model whose vocabulary lacks %s is refused by name', async (token, model) => {
   const files = await withoutToken(token, model);
-  await expect(plan(files, { task: PICTURES })).rejects.toThrow(`has no token ${token}`);
+  await expect(plan(files, { task: IMAGES })).rejects.toThrow(`has no token ${token}`);
 });
 
 test('the token that stands for features is put behind a vocabulary that lacks it', async () => {
@@ -329,13 +329,13 @@ describe('a hostile mmproj file of patches', () => {
   };
 
   it.each(HOSTILE_PATCHES)('is refused by name: %s', async (_, change, said) => {
-    await expect(plan(changed(change), { task: PICTURES })).rejects.toThrow(said);
+    await expect(plan(changed(change), { task: IMAGES })).rejects.toThrow(said);
   });
 
   it('is refused without any one of its tensors', async () => {
     for (const { name } of tower.tensors) {
       const lacking = changed((parts) => (parts.tensors = parts.tensors.filter((one) => one.name !== name)));
-      await expect(plan(lacking, { task: PICTURES })).rejects.toBeInstanceOf(Refusal);
+      await expect(plan(lacking, { task: IMAGES })).rejects.toBeInstanceOf(Refusal);
     }
   });
 
@@ -343,7 +343,7 @@ describe('a hostile mmproj file of patches', () => {
     const parts = await readGgufParts(join(ZOO, QWEN.text));
     delete parts.metadata['qwen2vl.rope.dimension_sections'];
     const files = { 'm.gguf': rewritten(parts), 'mmproj-m.gguf': read(QWEN.tower) };
-    await expect(plan(files, { task: PICTURES })).rejects.toThrow('has no three counts as');
+    await expect(plan(files, { task: IMAGES })).rejects.toThrow('has no three counts as');
   });
 
   it('leaves a model of texts alone without it', async () => {

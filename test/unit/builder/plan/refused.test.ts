@@ -3,7 +3,7 @@ import { files, graphReferring, plan } from './models.js';
 import { refusal } from './refusal.js';
 
 describe('refused, with the way out', () => {
-  const pictures = {
+  const images = {
     'config.json': '{"architectures":["ViTForImageClassification"]}',
     'onnx/model.onnx': graphReferring(),
   };
@@ -84,10 +84,10 @@ describe('refused, with the way out', () => {
       {},
       /no tokenizer\.json; put it into (\/\S+); .*AutoTokenizer.from_pretrained\("\1"\)/,
     ],
-    ['no image processor', pictures, {}, /no preprocessor_config\.json/],
+    ['no image processor', images, {}, /no preprocessor_config\.json/],
     [
       'an image processor that is not known',
-      { ...pictures, 'preprocessor_config.json': '{"image_processor_type":"NougatImageProcessor"}' },
+      { ...images, 'preprocessor_config.json': '{"image_processor_type":"NougatImageProcessor"}' },
       {},
       /prepares its pictures with NougatImageProcessor, which is not supported.*ViT/,
     ],

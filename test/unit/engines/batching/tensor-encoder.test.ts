@@ -9,7 +9,7 @@ async function settled(): Promise<void> {
   for (let turns = 0; turns < 4; turns++) await turn();
 }
 
-const picture = (level: number, width = 2): Tensors => ({
+const image = (level: number, width = 2): Tensors => ({
   pixel_values: { type: 'float32', data: new Float32Array(3 * width).fill(level), dims: [1, 3, 1, width] },
 });
 
@@ -22,7 +22,7 @@ interface Run {
 
 afterEach(() => jest.restoreAllMocks());
 
-/** An encoder over a graph that gives the first level of each picture. Runs are begun at once and end when the test says so. */
+/** An encoder over a graph that gives the first level of each image. Runs are begun at once and end when the test says so. */
 async function encoderOf({
   sessions = 1,
   memory = undefined as { limit: number; bodies: number } | undefined,
@@ -46,7 +46,7 @@ async function encoderOf({
   }));
   const encoder = await createTensorEncoder(
     { sessions: opened },
-    { sample: picture, memory, usualBytes: () => usualBytes },
+    { sample: image, memory, usualBytes: () => usualBytes },
   );
   loading = false;
   const ask = async (row: Tensors, signal?: AbortSignal, bytes?: number) =>
@@ -56,9 +56,9 @@ async function encoderOf({
 
 test('pictures of one size that wait together share a run, others have their own', async () => {
   const { ask, runs } = await encoderOf();
-  const first = ask(picture(1));
+  const first = ask(image(1));
   await settled();
-  const others = [picture(2), picture(3), picture(4, 5), picture(5)].map((row) => ask(row));
+  const others = [image(2), image(3), image(4, 5), image(5)].map((row) => ask(row));
   runs[0]!.finish();
   expect(await first).toEqual([1]);
   await settled();
@@ -72,11 +72,11 @@ test('pictures of one size that wait together share a run, others have their own
 
 test('a lone picture runs on all threads, several at a time side by side', async () => {
   const { ask, runs } = await encoderOf({ sessions: 2 });
-  const lone = ask(picture(1));
+  const lone = ask(image(1));
   await settled();
   runs[0]!.finish();
   await lone;
-  const both = [ask(picture(2)), ask(picture(3, 5))];
+  const both = [ask(image(2)), ask(image(3, 5))];
   await settled();
   expect(runs.map(({ session, wide }) => ({ session, wide }))).toMatchObject([
     { session: 0, wide: true },
@@ -90,11 +90,11 @@ test('a lone picture runs on all threads, several at a time side by side', async
 
 test('a caller that leaves is not in the run that comes', async () => {
   const { ask, runs } = await encoderOf();
-  const first = ask(picture(1));
+  const first = ask(image(1));
   await settled();
   const caller = new AbortController();
-  const left = ask(picture(2), caller.signal);
-  const stays = ask(picture(3));
+  const left = ask(image(2), caller.signal);
+  const stays = ask(image(3));
   caller.abort(new Error('left'));
   await expect(left).rejects.toThrow('left');
   runs[0]!.finish();
@@ -114,8 +114,8 @@ test('room is what the limit leaves, and never nothing', async () => {
 test('runs that not every session has room for are made one at a time, others beside them', async () => {
   // So little is left that it counts as 8 MiB: 4 for the first session, 2 for each of the two others.
   const { ask, runs } = await encoderOf({ sessions: 2, memory: { limit: 1, bodies: 0 } });
-  const large = [1, 2].map((level) => ask(picture(level, 5), undefined, 3 * 2 ** 20));
-  const small = ask(picture(3), undefined, 2 ** 20);
+  const large = [1, 2].map((level) => ask(image(level, 5), undefined, 3 * 2 ** 20));
+  const small = ask(image(3), undefined, 2 ** 20);
   await settled();
   expect(runs.map(({ dims, session, wide }) => ({ width: dims[3], session, wide }))).toEqual([
     { width: 5, session: 0, wide: true },
@@ -136,7 +136,7 @@ test('the largest run has half of the room, and rows of usual size have room', a
   const usualBytes = 9 * 2 ** 20;
   const { encoder, ask, runs } = await encoderOf({ sessions: 2, memory, usualBytes });
   expect(encoder.largestRun).toBe(usualBytes);
-  const both = [1, 2].map((level) => ask(picture(level), undefined, usualBytes));
+  const both = [1, 2].map((level) => ask(image(level), undefined, usualBytes));
   await settled();
   expect(runs).toHaveLength(1);
   runs[0]!.finish();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import type { PictureMaker, PictureOptions } from '../../../../runtime/core/handles/index.js';
+import type { ImageMaker, ImageOptions } from '../../../../runtime/core/handles/index.js';
 import { loadTextToImage } from '../../../../runtime/engines/diffusion/pipelines/text-to-image.js';
 import { openUnet } from '../../../../runtime/engines/diffusion/pipelines/unet.js';
 import { shareSteps, type StepInputs } from '../../../../runtime/engines/diffusion/shared-runs.js';
@@ -157,8 +157,8 @@ describe('a real network', () => {
 
   test('makes of requests that come together the pictures that they are alone, in fewer runs', async () => {
     jest.spyOn(performance, 'now').mockReturnValue(0);
-    const maker: PictureMaker = await loadTextToImage(request);
-    const make = (seed: number, more: PictureOptions = {}) =>
+    const maker: ImageMaker = await loadTextToImage(request);
+    const make = (seed: number, more: ImageOptions = {}) =>
       maker.make('a hill', { seed, num_inference_steps: 4, ...more }, { signal, tell: () => {} });
     const alone = [await make(1), await make(2), await make(3, { guidance_scale: 1 })];
     const before = graphRuns();

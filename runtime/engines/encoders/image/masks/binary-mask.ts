@@ -15,31 +15,31 @@ export interface BinaryMask extends Edges {
 export interface MaskSizes {
   /** What the graph's masks are enlarged to first. */
   padded: Edges;
-  /** The part of that which is picture. */
+  /** The part of that which is image. */
   content: Edges;
   /** Size of the mask. */
-  picture: Edges;
+  image: Edges;
 }
 
 /**
- * Enlarges a mask of the graph to the size of the picture as post_process_masks does, in two steps with the padding cut
+ * Enlarges a mask of the graph to the size of the image as post_process_masks does, in two steps with the padding cut
  * between them, and cuts it at a threshold. Only rows are held at the full sizes.
  */
 export async function binaryMask(
   logits: Plane,
-  { padded, content, picture }: MaskSizes,
+  { padded, content, image }: MaskSizes,
   { threshold, offset, signal }: { threshold: number; offset: number; signal: AbortSignal },
 ): Promise<BinaryMask> {
-  const sampler = bilinearOfRows(bilinearRows(logits, padded), content, picture);
-  const row = new Float32Array(picture.width);
+  const sampler = bilinearOfRows(bilinearRows(logits, padded), content, image);
+  const row = new Float32Array(image.width);
   const runs: number[] = [];
-  const box = { left: picture.width, top: picture.height, right: -1, bottom: -1 };
+  const box = { left: image.width, top: image.height, right: -1, bottom: -1 };
   let [inside, run, high, low] = [false, 0, 0, 0];
-  await eachRow(picture.height, signal, (y) => {
+  await eachRow(image.height, signal, (y) => {
     sampler.row(y, row);
     // Of this row: nothing is called for a pixel, of which there are a hundred million.
     let [first, last] = [-1, -1];
-    for (let x = 0; x < picture.width; x++) {
+    for (let x = 0; x < image.width; x++) {
       const value = row[x]!;
       if (value > threshold + offset) high++;
       if (value > threshold - offset) low++;
@@ -62,7 +62,7 @@ export async function binaryMask(
   runs.push(run);
   const isEmpty = box.right < 0;
   return {
-    ...{ height: picture.height, width: picture.width, runs },
+    ...{ height: image.height, width: image.width, runs },
     box: isEmpty ? { left: 0, top: 0, right: 0, bottom: 0 } : box,
     stability: Math.fround(high / low),
   };

@@ -2,7 +2,7 @@ import { RunError } from '../../../../core/errors.js';
 import type { GeneratedMasks, MaskGenerator, MaskOptions } from '../../../../core/handles/index.js';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { createSingleRuns } from '../../../batching/single-runs.js';
-import { openPictureInput } from '../../../pictures/picture-input.js';
+import { openImageInput } from '../../../images/image-input.js';
 import type { ProcessedImage } from '../../../processors/image/image-processor.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import { readModelConfig } from '../../../repository/model-config.js';
@@ -19,21 +19,21 @@ import { pointGrid } from './point-grid.js';
  */
 export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGenerator> {
   const config = await readModelConfig(request.dir);
-  const [encoder, decoder, pictures] = await Promise.all([
+  const [encoder, decoder, images] = await Promise.all([
     openSessionPoolOnDemand(request, graphSource(request, 'vision_encoder')),
     openSessionPoolOnDemand(request, graphSource(request, 'prompt_encoder_mask_decoder')),
-    openPictureInput(request, config),
+    openImageInput(request, config),
   ]);
   const [encode, decode] = [createSingleRuns(encoder), createSingleRuns(decoder)];
   const takesBoxes = decoder.inputs.some(({ name }) => name === 'input_boxes');
-  const framing = FRAMINGS[pictures.processor] ?? padded;
+  const framing = FRAMINGS[images.processor] ?? padded;
   return {
     async generate(bytes, options, signal) {
-      const image = await pictures.read(bytes, signal);
+      const image = await images.read(bytes, signal);
       const { values, height, width } = image;
       const pixels = { type: 'float32', data: values, dims: [1, 3, height, width] };
       const embeddings = await encode({ pixel_values: pixels }, signal);
-      pictures.hasRun();
+      images.hasRun();
       const boxes: Tensors = takesBoxes ? { input_boxes: NO_BOXES() } : {};
       return generate(decode, { image, framing, prompt: { ...embeddings, ...boxes }, options, signal });
     },
@@ -45,7 +45,7 @@ type RunGraph = ReturnType<typeof createSingleRuns>;
 /** SAM 2's exports take boxes beside points. */
 const NO_BOXES = (): TensorLike => ({ type: 'float32', data: new Float32Array(0), dims: [1, 0, 4] });
 
-/** How a picture lies in what the graphs see. */
+/** How an image lies in what the graphs see. */
 interface Framing {
   /** Length of its longest edge, as Python reckons it for points. */
   longest: number;
@@ -53,19 +53,19 @@ interface Framing {
   sizes(masks: Edges): MaskSizes;
 }
 
-/** SAM's pictures keep their shape and are padded. */
+/** SAM's images keep their shape and are padded. */
 const padded = ({ original, content, width, height }: ProcessedImage): Framing => ({
   longest: Math.max(content.width, content.height),
-  sizes: () => ({ padded: { height, width }, content, picture: original }),
+  sizes: () => ({ padded: { height, width }, content, image: original }),
 });
 
 /**
- * SAM 2's are squashed to a square. Python places the points as if they kept their shape, though: those of a wide picture are all in the
+ * SAM 2's are squashed to a square. Python places the points as if they kept their shape, though: those of a wide image are all in the
  * upper part of it.
  */
 const squashed = ({ original, height }: ProcessedImage): Framing => ({
   longest: height,
-  sizes: (masks) => ({ padded: masks, content: masks, picture: original }),
+  sizes: (masks) => ({ padded: masks, content: masks, image: original }),
 });
 
 /** By image processor. */
@@ -91,9 +91,9 @@ const MOST_POINTS = 16;
 
 async function generate(decode: RunGraph, generation: Generation): Promise<GeneratedMasks> {
   const { image, prompt, options, signal } = generation;
-  const { original: picture } = image;
+  const { original } = image;
   const { longest, sizes } = generation.framing(image);
-  const points = pointGrid(options.pointsPerSide, picture, longest);
+  const points = pointGrid(options.pointsPerSide, original, longest);
   const step = 2 * Math.min(options.pointsPerRun, MOST_POINTS);
   const candidates: Candidate[] = [];
   for (let from = 0; from < points.length; from += step) {
@@ -102,12 +102,12 @@ async function generate(decode: RunGraph, generation: Generation): Promise<Gener
   }
   const kept = suppressOverlaps(candidates, options.overlap);
   return {
-    ...picture,
+    ...original,
     masks: kept.map(({ score, box, mask }) => ({ score, box, pixels: () => maskPixels(mask) })),
   };
 }
 
-/** Each point is a prompt of its own. The picture's tensors are copied: a run takes the memory of its inputs. */
+/** Each point is a prompt of its own. The image's tensors are copied: a run takes the memory of its inputs. */
 function promptOf(points: Float32Array, prompt: Tensors): Tensors {
   const count = points.length / 2;
   const copies = Object.entries(prompt).map(

@@ -15,8 +15,8 @@ import type { Segment, SegmentMap } from './segment-map.js';
 type Framed = Omit<ProcessedImage, 'values'>;
 
 /**
- * EoMT: masks are enlarged to what the graph saw, cut to the picture in it, and enlarged to the picture's size, all as logits.
- * @throws RunError 422 for semantic segmentation, on which Python fails without a picture cut into several
+ * EoMT: masks are enlarged to what the graph saw, cut to the image in it, and enlarged to the image's size, all as logits.
+ * @throws RunError 422 for semantic segmentation, on which Python fails without an image cut into several
  */
 export function eomtMap(
   queries: Queries,

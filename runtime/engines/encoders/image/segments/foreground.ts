@@ -1,4 +1,4 @@
-import type { Picture } from '../../../../media/picture.js';
+import type { Image } from '../../../../media/decoded-image.js';
 import { bilinearRows, type Plane } from '../../../processors/image/interpolate.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import { eachRow } from '../../../../core/each-row.js';
@@ -8,11 +8,11 @@ import { sigmoid } from '../../boxes.js';
 const SLACK = 0.05;
 
 /**
- * How much of each pixel is foreground, as grey levels of the picture's size. Networks that tell a subject from its background
+ * How much of each pixel is foreground, as grey levels of the image's size. Networks that tell a subject from its background
  * (BiRefNet, RMBG, MODNet) give one plane; those whose values lie outside of 0 to 1 are logits. transformers has none of these
  * networks: their own code takes the sigmoid, enlarges bilinearly, and cuts 255 times that to a byte.
  */
-export async function foregroundPicture(plane: Plane, size: Edges, signal: AbortSignal): Promise<Picture> {
+export async function foregroundImage(plane: Plane, size: Edges, signal: AbortSignal): Promise<Image> {
   const rows = bilinearRows(await asProbabilities(plane, signal), size);
   const row = new Float32Array(size.width);
   const data = new Uint8Array(size.height * size.width);

@@ -10,7 +10,7 @@ import type { Json } from '../../../repository/model-folder.js';
 import { type Tensors, toLogits } from '../../../sessions/tensors.js';
 import { openImageModel } from '../image-model.js';
 import { eomtMap } from './eomt.js';
-import { foregroundPicture } from './foreground.js';
+import { foregroundImage } from './foreground.js';
 import { instanceMap, sharedInstanceMap } from './instance.js';
 import { panopticMap } from './panoptic.js';
 import { classPlanes, enlargeMasks, type Queries, readQueries } from './queries.js';
@@ -19,7 +19,7 @@ import { type SegmentMap, segmentPixels } from './segment-map.js';
 import { semanticMap } from './semantic.js';
 import { openTaskText } from './task-text.js';
 
-/** Mask2Former's masks are enlarged to this edge first, whatever the picture's size. */
+/** Mask2Former's masks are enlarged to this edge first, whatever the image's size. */
 const MASK_SIZES: Record<string, number> = { Mask2Former: 384 };
 /** Processors for which an instance is a panoptic segment. */
 const ALIKE = /^(?:Detr|ConditionalDetr)$/;
@@ -27,7 +27,7 @@ const ALIKE = /^(?:Detr|ConditionalDetr)$/;
 /** Processors that make segments of what a model gives; Python refuses models with another one. */
 const SEGMENTING =
   /^(?:Beit|ConditionalDetr|DPT|Detr|Eomt|Mask2Former|MaskFormer|MobileNetV2|MobileViT|OneFormer|RfDetr|Segformer|Tipsv2Dpt)$/;
-/** What the one part of a picture is called that networks without classes find. */
+/** What the one part of an image is called that networks without classes find. */
 const FOREGROUND = 'foreground';
 
 /**
@@ -79,7 +79,7 @@ async function planeMap(planes: readonly Plane[], size: Edges, options: Settings
 
 async function foreground(plane: Plane, size: Edges, { subtask, signal }: Settings): Promise<SegmentedPart> {
   if (subtask) throw otherSubtask('the model tells the foreground from its background', subtask);
-  const png = await encodePng(await foregroundPicture(plane, size, signal));
+  const png = await encodePng(await foregroundImage(plane, size, signal));
   return { label: FOREGROUND, score: undefined, png };
 }
 
@@ -92,7 +92,7 @@ async function partsOf(map: SegmentMap, config: Json, signal: AbortSignal): Prom
     map.segments.reduce((most, { label }) => Math.max(most, label + 1), 0),
   );
   const parts: SegmentedPart[] = [];
-  // One after the other: each is a picture of its own.
+  // One after the other: each is an image of its own.
   for (const { id, label, score } of map.segments) {
     signal.throwIfAborted();
     const { width, height } = map;

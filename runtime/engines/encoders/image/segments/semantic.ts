@@ -4,7 +4,7 @@ import { eachRow } from '../../../../core/each-row.js';
 import type { SegmentMap } from './segment-map.js';
 
 /**
- * The class with the highest score for each pixel, after the scores have been enlarged to the picture's size.
+ * The class with the highest score for each pixel, after the scores have been enlarged to the image's size.
  * @param planes scores of each class
  * @returns the classes that are there, by their index
  */

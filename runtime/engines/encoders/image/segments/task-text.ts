@@ -9,7 +9,7 @@ import { loadTokenizer } from '../../../tokenizers/tokenizer.js';
 const TOKENS = 77;
 
 /**
- * What a graph reads beside a picture: nothing, but for OneFormer, which reads what it is to do as a text.
+ * What a graph reads beside an image: nothing, but for OneFormer, which reads what it is to do as a text.
  * @returns inputs for a subtask: task_inputs [1, tokens], padded
  * @throws RunError `not_ready` for a tokenizer without padding, or that makes more tokens of the texts than fit
  */

@@ -68,13 +68,13 @@ export function createBatchRuns(
       const wanted = jobs.flatMap(({ tokens }) => tokens);
       const embedded = session.embed ? await session.embed(wanted) : undefined;
       // Rows join and leave while one waits: from here to the run nobody does.
-      const places = batch.rows.map(() => 0);
+      const positions = batch.rows.map(() => 0);
       let next = 0;
-      for (const { index } of jobs.flatMap(({ sequence }) => sequence.rows)) places[index] = next++;
+      for (const { index } of jobs.flatMap(({ sequence }) => sequence.rows)) positions[index] = next++;
       batch.growIfFull();
       const tokens = {
-        ids: places.map((place) => wanted[place]!),
-        embedded: embedded && gatherRows(embedded, places),
+        ids: positions.map((place) => wanted[place]!),
+        embedded: embedded && gatherRows(embedded, positions),
       };
       const { scores, ...fed } = await session.step(tokens, batch);
       const rows = jobs.flatMap(({ sequence }) => sequence.rows);

@@ -81,7 +81,7 @@ export async function openBatchDecoder(
 }
 
 /**
- * Of our own graphs, whose tokens know their places wherever they lie in a cache. A trial could not show it of packed
+ * Of our own graphs, whose tokens know their positions wherever they lie in a cache. A trial could not show it of packed
  * weights: sums over a longer cache differ in their last digits, and rounded activations make that a step.
  */
 const ownAbilities = ({ inputs }: Graph, config: Json): DecoderAbilities => ({

@@ -11,7 +11,7 @@ export interface BatchRow {
   readonly length: number;
   /** Tokens of the source that it attends to. */
   readonly sourceLength: number;
-  /** How far its next tokens stand from their place. */
+  /** How far its next tokens stand from their position. */
   readonly shift: number;
 }
 

@@ -40,8 +40,8 @@ export async function openTokenEmbedder(request: LoadRequest): Promise<TokenEmbe
 }
 
 /**
- * Embeddings [rows, tokens, width] of sequences that begin with one prompt, from a place on. Features stand at their
- * places in each of them.
+ * Embeddings [rows, tokens, width] of sequences that begin with one prompt, from a position on. Features stand at their
+ * positions in each of them.
  */
 export async function embedPrompt(
   embedder: TokenEmbedder,
@@ -51,7 +51,7 @@ export async function embedPrompt(
   const count = rows[0]!.length;
   const inside = spans.filter((span) => span.start < from + count && span.start + span.count > from);
   if (inside.length === 0) return embedder.embed(rows);
-  // The token of a picture need not be in the table.
+  // The token of an image need not be in the table.
   const ids = rows.map((row) =>
     inside.reduce(
       (all, span) => all.fill(0, Math.max(0, span.start - from), span.start + span.count - from),

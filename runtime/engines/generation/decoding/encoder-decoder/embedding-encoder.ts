@@ -14,7 +14,7 @@ import type { Encoder } from './encoder.js';
 
 const INPUTS = [EMBEDDINGS_INPUT, 'attention_mask'];
 
-/** Opens the encoder of texts that contain features of pictures: a state for each token. */
+/** Opens the encoder of texts that contain features of images: a state for each token. */
 export async function openEmbeddingEncoder(
   request: LoadRequest,
   config: Json,

@@ -10,30 +10,30 @@ import { openSession } from '../../../sessions/session.js';
 import { integers } from '../../../sessions/tensors.js';
 import { checkGraphInputs } from './check-graphs.js';
 import type { Encoder } from './encoder.js';
-import { pictureLengths } from './picture-encoder.js';
+import { imageLengths } from './image-encoder.js';
 
-/** A picture, and the tokens of a question about it. */
-export interface PictureQuestion {
+/** An image, and the tokens of a question about it. */
+export interface ImageQuestion {
   image: ProcessedImage;
   question: readonly number[];
 }
 
 const INPUTS = ['pixel_values', 'input_ids', 'attention_mask'];
 
-/** Opens an encoder that reads a question with its eye on a picture: a state for each token of the question. */
+/** Opens an encoder that reads a question with its eye on an image: a state for each token of the question. */
 export async function openQuestionEncoder(
   request: LoadRequest,
   config: Json,
-): Promise<Encoder<PictureQuestion>> {
+): Promise<Encoder<ImageQuestion>> {
   const path = graphSource(request, 'encoder_model');
   const session = await openSession(path, { ...request, arena: true });
   checkGraphInputs(session, (name) => INPUTS.includes(name));
   const [output] = session.outputNames;
-  const picture = pictureLengths(config);
+  const lengths = imageLengths(config);
   return {
-    // Memory is needed for the states of the picture, too.
-    maxLength: picture.maxLength + decoderPositions(config, readersIn(request).positions),
-    lengthOf: ({ image, question }) => picture.lengthOf(image) + question.length,
+    // Memory is needed for the states of the image, too.
+    maxLength: lengths.maxLength + decoderPositions(config, readersIn(request).positions),
+    lengthOf: ({ image, question }) => lengths.lengthOf(image) + question.length,
     async encode({ image: { values, height, width }, question }) {
       const dims = [1, question.length];
       const all: Record<string, () => Tensor> = {

@@ -87,7 +87,7 @@ async function chunkOf(graph: SingleGraph, whole: Graph, config: Json): Promise<
 }
 
 /**
- * Features of one picture look at each other, so that all of them must be in one run; the trial has none. Branches are taken by the length of what is fed (a merged graph's cached one even
+ * Features of one image look at each other, so that all of them must be in one run; the trial has none. Branches are taken by the length of what is fed (a merged graph's cached one even
  * takes a single token only).
  */
 async function canChunkPrefill(graph: SingleGraph, whole: Graph, config: Json): Promise<boolean> {

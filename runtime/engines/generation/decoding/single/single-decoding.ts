@@ -11,7 +11,7 @@ import { LAST_ONLY, SCORES_INPUT } from '../graph/chosen-scores.js';
 import { gatherRows, lastScores, requireAll, scoresOfTokens } from '../gather-rows.js';
 import { type ForkableDecoding, decodeRowByRow, hasSingleRow } from '../row-by-row.js';
 
-/** 1 where features of pictures stand, 0 for words: [rows, tokens]. Such graphs let features of a picture see each other. */
+/** 1 where features of images stand, 0 for words: [rows, tokens]. Such graphs let features of an image see each other. */
 export const TOKEN_TYPES_INPUT = 'token_type_ids';
 
 export interface SingleGraph {

@@ -30,7 +30,7 @@ export const SPECIAL = 0xff;
 const KINDS = { json_schema: 0, regex: 1, lark: 2 } as const;
 export type GrammarKind = keyof typeof KINDS;
 
-/** The grammar, or a place in it, was refused; the message is llguidance's. */
+/** The grammar, or a position in it, was refused; the message is llguidance's. */
 export class GrammarRefused extends Error {}
 
 const FILE = new URL('llguidance.wasm', import.meta.url);
@@ -140,14 +140,14 @@ export class GrammarInstance {
   }
 }
 
-/** A place in a grammar: of one row, moved by the tokens that are chosen. Released by who made it. */
+/** A position in a grammar: of one row, moved by the tokens that are chosen. Released by who made it. */
 export class GrammarState {
   constructor(
     private readonly instance: GrammarInstance,
     private readonly handle: number,
   ) {}
 
-  /** A state of its own at the same place. */
+  /** A state of its own at the same position. */
   fork(): GrammarState {
     return new GrammarState(this.instance, this.instance.fork(this.handle));
   }

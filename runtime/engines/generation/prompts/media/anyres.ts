@@ -3,23 +3,23 @@ import { type AnyresDefaults, createAnyresProcessor } from '../../../processors/
 import { edgesAsPythonSees } from '../../../processors/image/image-processor.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
 import { mapOf, resizedMap, together, withLineEnds } from './feature-map.js';
-import { clipToken, pictureToken } from './picture-token.js';
+import { clipToken, imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
-/** LLaVA-NeXT: squares of a picture beside the whole one; lines of features end with one that the model has learned. */
-export const createLlavaNextFamily = (files: FamilyFiles): PictureFamily =>
+/** LLaVA-NeXT: squares of an image beside the whole one; lines of features end with one that the model has learned. */
+export const createLlavaNextFamily = (files: FamilyFiles): ImageFamily =>
   createAnyresFamily(files, { ...NEXT, mostSquares: () => Infinity, inCompany: false });
 
 /** The same of a model that reads videos, too, which are not read here. */
-export const createLlavaNextVideoFamily = (files: FamilyFiles): PictureFamily => ({
+export const createLlavaNextVideoFamily = (files: FamilyFiles): ImageFamily => ({
   ...createLlavaNextFamily(files),
   foreign: [clipToken(files, '<video>').placeholder],
 });
 
-/** LLaVA-OneVision: squares of a picture where it is the only one, and not more features than so many squares have. */
-export const createLlavaOnevisionFamily = (files: FamilyFiles): PictureFamily =>
+/** LLaVA-OneVision: squares of an image where it is the only one, and not more features than so many squares have. */
+export const createLlavaOnevisionFamily = (files: FamilyFiles): ImageFamily =>
   createAnyresFamily(files, { ...ONEVISION, mostSquares: mostSquaresOf, inCompany: true });
 
 const NEXT: AnyresDefaults & { vision: Json } = {
@@ -67,9 +67,9 @@ interface Lines {
   columns: number;
 }
 
-function createAnyresFamily(files: FamilyFiles, kind: Anyres): PictureFamily {
+function createAnyresFamily(files: FamilyFiles, kind: Anyres): ImageFamily {
   const { config, processing } = files;
-  const token = pictureToken(files);
+  const token = imageToken(files);
   const processor = createAnyresProcessor(processing, kind);
   checkSizes(config, processor.sizes, kind);
   const side = sideOf(config, kind.vision);
@@ -95,8 +95,8 @@ function createAnyresFamily(files: FamilyFiles, kind: Anyres): PictureFamily {
   return {
     ...{ ...token, mostPatches: each + 1, inCompany: kind.inCompany },
     layout: (size, several = false) => ({ patches: each + 1, count: several ? each + 1 : countOf(size) }),
-    prepare(picture, several = false) {
-      const squares = several ? [processor.square(picture)] : processor.process(picture);
+    prepare(image, several = false) {
+      const squares = several ? [processor.square(image)] : processor.process(image);
       return squares.map((values) => () => pixelValues(values(), { height: edge, width: edge }));
     },
     arrange(features, size, several = false) {
@@ -137,7 +137,7 @@ export function sideOf(config: Json, usual: Json): number {
   throw new RunError('not_ready', 'config.json: vision_config has no image_size and patch_size');
 }
 
-/** What of a map is a picture of this size, which stands in its middle: unpad_image. */
+/** What of a map is an image of this size, which stands in its middle: unpad_image. */
 function unpadded(size: Edges, { lines, columns }: Pick<Lines, 'lines' | 'columns'>): Lines {
   const wide = size.width / size.height > columns / lines;
   const kept = wide ? size.height * (columns / size.width) : size.width * (lines / size.height);

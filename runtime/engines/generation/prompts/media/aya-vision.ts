@@ -1,16 +1,16 @@
 import { createCanvasProcessor } from '../../../processors/image/got-ocr2.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
-import { pictureToken } from './picture-token.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
+import { imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
 /** Edges of tiles and of patches where processor_config.json does not say, and how many of these become one along an edge. */
 const [EDGE, PATCH, JOINED] = [364, 28, 1];
 
-/** Aya Vision: pictures are cut into tiles, each behind its number. */
-export function createAyaVisionFamily(files: FamilyFiles): PictureFamily {
+/** Aya Vision: images are cut into tiles, each behind its number. */
+export function createAyaVisionFamily(files: FamilyFiles): ImageFamily {
   const { processor, config } = files;
-  const { tokenId, placeholder: patch } = pictureToken(files);
+  const { tokenId, placeholder: patch } = imageToken(files);
   const tiles = createCanvasProcessor(files.processing);
   const number = (name: string, usual: number) => firstNumber(processor, name) ?? usual;
   const named = (name: string, usual: string) => (processor[name] as string | undefined) ?? usual;
@@ -27,7 +27,7 @@ export function createAyaVisionFamily(files: FamilyFiles): PictureFamily {
     // Python's processor looks for this text, whatever its settings say.
     ...{ placeholder: '<image>', tokenId, mostPatches: patches },
     layout: (size) => ({ patches, count: tiles.tilesOf(size) * each }),
-    prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), tiles)),
+    prepare: (image) => tiles.process(image).map((values) => () => pixelValues(values(), tiles)),
     expand({ count }) {
       const features = patch.repeat(each);
       const parts = Array.from({ length: count / each - 1 }, (_, i) => `${tile}_${i + 1}${features}`);

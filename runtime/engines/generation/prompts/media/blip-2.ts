@@ -1,15 +1,15 @@
 import { RunError } from '../../../../core/errors.js';
 import { createImageProcessor } from '../../../processors/image/image-processor.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
 import { sizeOfAll } from './llava.js';
-import { pictureToken } from './picture-token.js';
+import { imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
-/** Where config.json does not say: learned queries, and edges of pictures and patches. */
+/** Where config.json does not say: learned queries, and edges of images and patches. */
 const [QUERIES, EDGE, PATCH] = [32, 224, 14];
 
-/** Blip2Processor's prompt: a picture, even before the start token, and a text. */
+/** Blip2Processor's prompt: an image, even before the start token, and a text. */
 const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user' -%}
 {{- raise_exception('this model reads one message of the user, with a picture and a text') -}}
 {%- endif -%}
@@ -20,11 +20,11 @@ const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user'
 {%- for block in messages[0]['content'] -%}{%- if block['type'] == 'text' -%}{{- block['text'] -}}{%- endif -%}{%- endfor -%}`;
 
 /**
- * BLIP-2: as many features of each picture as there are learned queries.
- * @throws RunError not_ready where the processor's files have other numbers than the network: Python fails at each picture
+ * BLIP-2: as many features of each image as there are learned queries.
+ * @throws RunError not_ready where the processor's files have other numbers than the network: Python fails at each image
  */
-export function createBlip2Family(files: FamilyFiles): PictureFamily {
-  const token = pictureToken(files);
+export function createBlip2Family(files: FamilyFiles): ImageFamily {
+  const token = imageToken(files);
   const processor = createImageProcessor(files.processing);
   const count = firstNumber(files.config, 'num_query_tokens') ?? QUERIES;
   const written = firstNumber(files.processor, 'num_query_tokens') ?? count;
@@ -46,8 +46,8 @@ export function createBlip2Family(files: FamilyFiles): PictureFamily {
     ...{ ...token, mostPatches: patches, fromVectors: true },
     template: TEMPLATE.replace('<image>', token.placeholder),
     layout: () => layout,
-    prepare(picture) {
-      const { values, ...edges } = processor.process(picture);
+    prepare(image) {
+      const { values, ...edges } = processor.process(image);
       return [() => pixelValues(values, edges)];
     },
     expand: () => token.placeholder.repeat(count),

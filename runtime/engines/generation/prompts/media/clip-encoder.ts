@@ -7,7 +7,7 @@ import { joined } from './encoder-runs.js';
 import type { ClipFamily, EncoderRun } from './family.js';
 import { keyOf } from './feature-cache.js';
 import type { MediumEncoder } from './medium-encoder.js';
-import type { EncoderParts } from './picture-encoder.js';
+import type { EncoderParts } from './image-encoder.js';
 
 /**
  * Videos. Frames go through the encoder as they are decoded, so that few of them are in memory.

@@ -1,16 +1,16 @@
 import { createFittingProcessor } from '../../../processors/image/got-ocr2.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
 import { requireNamedToken } from './named-token.js';
-import { pictureToken } from './picture-token.js';
+import { imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
 /** Features along an edge of a tile where preprocessor_config.json does not say. */
 const FEATURES = 16;
 
-/** Cohere 2 Vision: pictures are cut into tiles, each with the end of a line behind. */
-export function createCohere2VisionFamily(files: FamilyFiles): PictureFamily {
-  const token = pictureToken(files);
+/** Cohere 2 Vision: images are cut into tiles, each with the end of a line behind. */
+export function createCohere2VisionFamily(files: FamilyFiles): ImageFamily {
+  const token = imageToken(files);
   const tiles = createFittingProcessor(files.processing);
   // Python's class counts features by what others call the edge of a patch.
   const each = Math.trunc((firstNumber(files.processing, 'patch_size') ?? FEATURES) ** 2);
@@ -22,7 +22,7 @@ export function createCohere2VisionFamily(files: FamilyFiles): PictureFamily {
   return {
     ...{ ...token, mostPatches: patches },
     layout: (size) => ({ patches, count: tiles.tilesOf(size) * each }),
-    prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), tiles)),
+    prepare: (image) => tiles.process(image).map((values) => () => pixelValues(values(), tiles)),
     expand: ({ count }) =>
       `${before}${`${token.placeholder.repeat(each)}${end}`.repeat(count / each)}${after}`,
   };

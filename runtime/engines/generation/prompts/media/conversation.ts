@@ -27,7 +27,7 @@ export const textsOf = (messages: readonly MediaMessage[]): string =>
     .join('');
 
 /**
- * Templates of such models loop over blocks; most of them take plain texts, too. One that knows nothing of sounds gets their
+ * Templates of such models loop over blocks; most of them take plain texts, too. One that knows nothing of audio clips gets their
  * placeholder as a text.
  */
 export function asTemplateReads(

@@ -1,21 +1,21 @@
 import { RunError } from '../../../../core/errors.js';
 import { createBarredProcessor } from '../../../processors/image/deepseek-vl.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
-import { pictureToken } from './picture-token.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
+import { imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
-/** Tokens of a picture where processor_config.json does not say. */
+/** Tokens of an image where processor_config.json does not say. */
 const FEATURES = 576;
 /** Of SigLIP, where config.json does not say. */
 const [EDGE, PATCH] = [224, 16];
 
 /**
- * DeepSeek-VL: squares, with bars beside pictures that are none.
- * @throws RunError not_ready for files whose numbers don't fit together: Python fails at each picture
+ * DeepSeek-VL: squares, with bars beside images that are none.
+ * @throws RunError not_ready for files whose numbers don't fit together: Python fails at each image
  */
-export function createDeepseekVlFamily(files: FamilyFiles): PictureFamily {
-  const token = pictureToken(files);
+export function createDeepseekVlFamily(files: FamilyFiles): ImageFamily {
+  const token = imageToken(files);
   const squares = createBarredProcessor(files.processing);
   const vision = (files.config['vision_config'] ?? {}) as Json;
   const edge = firstNumber(vision, 'image_size') ?? EDGE;
@@ -32,8 +32,8 @@ export function createDeepseekVlFamily(files: FamilyFiles): PictureFamily {
   return {
     ...{ ...token, mostPatches: count },
     layout: () => layout,
-    prepare(picture) {
-      const values = squares.process(picture);
+    prepare(image) {
+      const values = squares.process(image);
       return [() => pixelValues(values, { height: edge, width: edge })];
     },
     expand: () => token.placeholder.repeat(count),

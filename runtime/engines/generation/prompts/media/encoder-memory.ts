@@ -16,9 +16,9 @@ export interface EncoderMemory {
 }
 
 /**
- * Sets memory aside for the largest picture, but no more than half of what the decoder's weights leave.
+ * Sets memory aside for the largest image, but no more than half of what the decoder's weights leave.
  * @param sizes of the encoder, where they are known
- * @param mostPatches of a picture; Infinity where there is no limit
+ * @param mostPatches of an image; Infinity where there is no limit
  */
 export function planEncoderMemory(
   request: LoadRequest,

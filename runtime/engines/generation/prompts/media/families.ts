@@ -5,9 +5,9 @@ import type {
   ClipFiles,
   CreateClipFamily,
   CreateFamily,
-  CreateSoundFamily,
-  PictureFamily,
-  SoundFamily,
+  CreateAudioFamily,
+  ImageFamily,
+  AudioFamily,
 } from './family.js';
 import { createLlavaNextFamily, createLlavaNextVideoFamily, createLlavaOnevisionFamily } from './anyres.js';
 import { createAyaVisionFamily } from './aya-vision.js';
@@ -49,7 +49,7 @@ import { createVoxtralFamily } from './voxtral.js';
 /** Names in model.json to how media become part of a prompt, by kind; families of models say theirs (runtime/models/). */
 export const PROMPTS: {
   image: Readonly<Record<string, CreateFamily>>;
-  audio: Readonly<Record<string, CreateSoundFamily>>;
+  audio: Readonly<Record<string, CreateAudioFamily>>;
   video: Readonly<Record<string, CreateClipFamily>>;
 } = {
   image: {
@@ -103,8 +103,8 @@ export const PROMPTS: {
 
 /** How one model reads its media; the kinds that it takes. */
 export interface MediaFamilies {
-  image?: PictureFamily;
-  audio?: SoundFamily;
+  image?: ImageFamily;
+  audio?: AudioFamily;
   video?: ClipFamily;
 }
 
@@ -129,7 +129,7 @@ export function createMediaFamilies(
   return {
     ...(image !== undefined && { image: found('image', image)(files) }),
     ...(audio !== undefined && { audio: found('audio', audio)(files) }),
-    // Images for pictures alone have nothing that reads videos.
+    // Images for images alone have nothing that reads videos.
     ...(video !== undefined && main === 'video' && { video: found('video', video)(files) }),
   };
 }

@@ -1,5 +1,5 @@
 import type { FrameSampling } from '../../../../core/handles/index.js';
-import type { Picture } from '../../../../media/picture.js';
+import type { Image } from '../../../../media/decoded-image.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import type { Json } from '../../../repository/model-folder.js';
@@ -7,20 +7,20 @@ import type { TensorLike, Tensors } from '../../../sessions/tensors.js';
 import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import type { PromptPositions } from '../../decoding/prompt.js';
 
-/** What becomes of a picture, a sound or a clip, before its encoder has run. */
+/** What becomes of an image, an audio clip or a video, before its encoder has run. */
 export interface MediumLayout {
   /** Features that the encoder makes of it. */
   count: number;
-  /** Patches, or steps of a sound, that attend to each other in one run of the encoder. */
+  /** Patches, or steps of an audio clip, that attend to each other in one run of the encoder. */
   patches: number;
   /**
    * Features over time, height and width, for families whose positions follow them. Where words stand between the steps, each step has
-   * its own place.
+   * its own position.
    */
   grid?: readonly [number, number, number];
   /** Positions from one step of `grid` over time to the next; 1 by default. */
   timeStep?: number;
-  /** Rows and columns of parts that a large picture is cut into; absent for a whole one. */
+  /** Rows and columns of parts that a large image is cut into; absent for a whole one. */
   parts?: { rows: number; columns: number };
   /** Of a clip: its length, and where the frames that are read stand in it, in seconds. */
   clip?: { seconds: number; frames: readonly number[] };
@@ -44,7 +44,7 @@ export interface MediumFamily {
   readonly foreign?: readonly string[];
   /** What stands once where `expand` and the text around it would have it twice. */
   readonly shared?: string;
-  /** The token at whose places features stand. */
+  /** The token at whose positions features stand. */
   readonly tokenId: number;
   /** Others of that kind, for media that have learned vectors between their features. */
   readonly otherIds?: readonly number[];
@@ -61,32 +61,32 @@ export interface MediumFamily {
   positions?(length: number, media: readonly PlacedMedium[]): PromptPositions;
 }
 
-export interface PictureFamily extends MediumFamily {
+export interface ImageFamily extends MediumFamily {
   /** The template of models that hold no conversations, for repositories without one. It writes all special tokens. */
   readonly template?: string;
-  /** True where pictures are read otherwise when there are several in a conversation. */
+  /** True where images are read otherwise when there are several in a conversation. */
   readonly inCompany?: boolean;
   /** True where Python generates from vectors alone, without the tokens of the prompt. */
   readonly fromVectors?: boolean;
   /** True where the encoder reads the texts of the conversation, too. */
   readonly asks?: boolean;
   /**
-   * @param several the picture is one of several, for a family that reads those otherwise
-   * @throws RunError 422 a picture that Python's processor fails on
+   * @param several the image is one of several, for a family that reads those otherwise
+   * @throws RunError 422 an image that Python's processor fails on
    */
   layout(size: Edges, several?: boolean): MediumLayout;
   /** Runs of the vision encoder, whose features follow one another. @throws RunError as `layout` */
-  prepare(picture: Picture, several?: boolean, question?: string): EncoderRun[];
+  prepare(image: Image, several?: boolean, question?: string): EncoderRun[];
   /** The features of all runs [count, width] as the prompt has them; absent where they stay as they are. */
   arrange?(features: TensorLike, size: Edges, several?: boolean): TensorLike;
 }
 
-export interface SoundFamily extends MediumFamily {
+export interface AudioFamily extends MediumFamily {
   /** The processor's chat template, for repositories whose processor has none of its own. */
   readonly template?: string;
   /** Samples per second. */
   readonly rate: number;
-  /** @throws RunError 422 a sound that Python's processor fails on */
+  /** @throws RunError 422 an audio clip that Python's processor fails on */
   layout(samples: number): MediumLayout;
   /** Runs of the audio encoder, whose features follow one another. @throws RunError as `layout`; the signal's reason */
   prepare(samples: Float32Array, signal: AbortSignal): Promise<EncoderRun[]>;
@@ -95,7 +95,7 @@ export interface SoundFamily extends MediumFamily {
 export interface ClipFamily extends MediumFamily {
   /** The chat template for conversations with clips, where it is not the repository's. */
   readonly template?: string;
-  /** True where a conversation holds pictures or clips, not both. */
+  /** True where a conversation holds images or clips, not both. */
   readonly alone: boolean;
   /**
    * Frames to read, in rising order.
@@ -109,7 +109,7 @@ export interface ClipFamily extends MediumFamily {
 }
 
 export interface FrameCollector {
-  add(frame: Picture): EncoderRun[];
+  add(frame: Image): EncoderRun[];
   end(): EncoderRun[];
 }
 
@@ -131,6 +131,6 @@ export interface ClipFiles extends FamilyFiles {
   video: Json;
 }
 
-export type CreateFamily = (files: FamilyFiles) => PictureFamily;
-export type CreateSoundFamily = (files: FamilyFiles) => SoundFamily;
+export type CreateFamily = (files: FamilyFiles) => ImageFamily;
+export type CreateAudioFamily = (files: FamilyFiles) => AudioFamily;
 export type CreateClipFamily = (files: ClipFiles) => ClipFamily;

@@ -9,7 +9,7 @@ export interface FeatureMap {
   width: number;
 }
 
-/** A map of the features at these places of [count, width]. */
+/** A map of the features at these positions of [count, width]. */
 export function mapOf(
   { data, dims }: TensorLike,
   { lines, columns }: Pick<FeatureMap, 'lines' | 'columns'>,

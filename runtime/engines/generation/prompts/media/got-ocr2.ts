@@ -1,11 +1,11 @@
 import { RunError } from '../../../../core/errors.js';
 import { createWholeProcessor } from '../../../processors/image/got-ocr2.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
-import { pictureToken } from './picture-token.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
+import { imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
-/** Features of a picture, whatever the files say. */
+/** Features of an image, whatever the files say. */
 const FEATURES = 256;
 
 /** GotOcr2Processor's prompt: pages of one document, and what is asked of them. */
@@ -28,11 +28,11 @@ const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user'
 {{- '<|im_end|><|im_start|>assistant\\n' -}}`;
 
 /**
- * GOT-OCR 2: pictures of one size, which are pages of one document.
- * @throws RunError not_ready where the files have other sizes than the network: Python fails at each picture
+ * GOT-OCR 2: images of one size, which are pages of one document.
+ * @throws RunError not_ready where the files have other sizes than the network: Python fails at each image
  */
-export function createGotOcr2Family(files: FamilyFiles): PictureFamily {
-  const token = pictureToken(files);
+export function createGotOcr2Family(files: FamilyFiles): ImageFamily {
+  const token = imageToken(files);
   const whole = createWholeProcessor(files.processing);
   const vision = (files.config['vision_config'] ?? {}) as Json;
   const edge = firstNumber(vision, 'image_size') ?? 1024;
@@ -50,7 +50,7 @@ export function createGotOcr2Family(files: FamilyFiles): PictureFamily {
       template: TEMPLATE.replaceAll('<imgpad>', token.placeholder),
     },
     layout: () => layout,
-    prepare: (picture) => whole.process(picture).map((values) => () => pixelValues(values(), whole)),
+    prepare: (image) => whole.process(image).map((values) => () => pixelValues(values(), whole)),
     expand: () => token.placeholder.repeat(count),
   };
 }

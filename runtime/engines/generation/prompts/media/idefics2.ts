@@ -2,23 +2,23 @@ import { RunError } from '../../../../core/errors.js';
 import { createQuarterProcessor } from '../../../processors/image/idefics2.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
 import { namedToken } from './named-token.js';
-import { pictureToken } from './picture-token.js';
+import { imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
-/** Of each picture, where the files don't say. */
+/** Of each image, where the files don't say. */
 const FEATURES = 64;
 const PATCH = 32;
 const AROUND = '<fake_token_around_image>';
 
 /**
- * Idefics 2: pictures as quarters and whole, of each of which there is one number of features.
+ * Idefics 2: images as quarters and whole, of each of which there is one number of features.
  * @throws RunError not_ready for files that name two numbers
  */
-export function createIdefics2Family(files: FamilyFiles): PictureFamily {
+export function createIdefics2Family(files: FamilyFiles): ImageFamily {
   const { config, processor, tokenizer } = files;
-  const token = pictureToken(files);
+  const token = imageToken(files);
   const quarters = createQuarterProcessor(files.processing);
   const part = (name: string) => (config[name] ?? {}) as Json;
   const each = firstNumber(part('perceiver_config'), 'resampler_n_latents') ?? FEATURES;
@@ -42,9 +42,9 @@ export function createIdefics2Family(files: FamilyFiles): PictureFamily {
         throw new RunError('unprocessable', 'the picture is smaller than a patch of this model');
       return { count, patches: Math.max(...patches) };
     },
-    prepare(picture) {
-      const sizes = quarters.partsOf(picture);
-      return quarters.process(picture).map((values, i) => () => pixelValues(values(), sizes[i]!));
+    prepare(image) {
+      const sizes = quarters.partsOf(image);
+      return quarters.process(image).map((values, i) => () => pixelValues(values(), sizes[i]!));
     },
     expand: () => text.repeat(count / each),
   };

@@ -2,21 +2,21 @@ import { createTileProcessor } from '../../../processors/image/idefics3.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { Tensors } from '../../../sessions/tensors.js';
 import { tokenText } from '../../../tokenizers/tokenizer-json.js';
-import type { FamilyFiles, PictureFamily, MediumLayout } from './family.js';
-import { pictureToken } from './picture-token.js';
+import type { FamilyFiles, ImageFamily, MediumLayout } from './family.js';
+import { imageToken } from './image-token.js';
 
 /** Features of a square where processor_config.json does not say. */
 const FEATURES = 169;
 const PATCH = 32;
 
-export interface Idefics3Family extends PictureFamily {
+export interface Idefics3Family extends ImageFamily {
   /** Features of a square. */
   readonly each: number;
   /** Inputs of the vision encoder for one square. */
   inputs(square: Float32Array): Tensors;
 }
 
-/** Idefics3 and SmolVLM: large pictures are cut into squares, each with its row and column before it. */
+/** Idefics3 and SmolVLM: large images are cut into squares, each with its row and column before it. */
 export const createIdefics3Family = (files: FamilyFiles): Idefics3Family => squaresOf(files, MARKS);
 
 /** SmolVLM: the tokenizer may name the tokens around squares otherwise. */
@@ -25,13 +25,13 @@ export const createSmolVlmFamily = (files: FamilyFiles): Idefics3Family =>
 
 function squaresOf(files: FamilyFiles, marks: Marks): Idefics3Family {
   const { config, processing, processor } = files;
-  const token = pictureToken(files);
+  const token = imageToken(files);
   const tiles = createTileProcessor(processing);
   const { edge } = tiles;
   const each = firstNumber(processor, 'image_seq_len') ?? FEATURES;
   const patch = firstNumber((config['vision_config'] ?? {}) as Json, 'patch_size') ?? PATCH;
   const patches = Math.floor(edge / patch) ** 2;
-  // A picture fills its squares. Each run takes the memory of what it is given.
+  // An image fills its squares. Each run takes the memory of what it is given.
   const mask = () => ({ type: 'bool', data: new Uint8Array(edge * edge).fill(1), dims: [1, 1, edge, edge] });
   const inputs = (square: Float32Array) => ({
     pixel_values: { type: 'float32', data: square, dims: [1, 1, 3, edge, edge] },
@@ -47,7 +47,7 @@ function squaresOf(files: FamilyFiles, marks: Marks): Idefics3Family {
     },
     inputs,
     each,
-    prepare: (picture) => tiles.process(picture).map((square) => () => inputs(square())),
+    prepare: (image) => tiles.process(image).map((square) => () => inputs(square())),
     expand: ({ parts }) => written(parts, { ...marks, features: token.placeholder.repeat(each) }),
   };
 }
@@ -55,7 +55,7 @@ function squaresOf(files: FamilyFiles, marks: Marks): Idefics3Family {
 interface Marks {
   /** Before each square, and at the end. */
   around: string;
-  /** Before the whole picture. */
+  /** Before the whole image. */
   whole: string;
 }
 
@@ -73,7 +73,7 @@ export function namedMarks(tokenizer: Json): Marks {
   };
 }
 
-/** A line of squares for each row, a blank line, and the whole picture. */
+/** A line of squares for each row, a blank line, and the whole image. */
 function written(parts: MediumLayout['parts'], marks: Marks & { features: string }): string {
   const { around, whole, features } = marks;
   const end = `${around}${whole}${features}${around}`;

@@ -4,7 +4,7 @@ import type { Tensors } from '../../../sessions/tensors.js';
 import { tokenText } from '../../../tokenizers/tokenizer-json.js';
 import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import { createBlip2Family } from './blip-2.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
 
 /** Of the tables for the encoder's texts, where config.json does not say. */
 const [VOCABULARY, PLACES] = [30_522, 512];
@@ -18,7 +18,7 @@ const WITH_TEXT = `{%- if messages | length == 1 and messages[0]['content'] | se
  * InstructBLIP: BLIP-2 whose image encoder reads the text, too, by a tokenizer of its own.
  * @throws RunError not_ready as BLIP-2's, and for tokenizers that read a text behind an image otherwise than alone, as Python does
  */
-export function createInstructBlipFamily(files: FamilyFiles): PictureFamily {
+export function createInstructBlipFamily(files: FamilyFiles): ImageFamily {
   const family = createBlip2Family(files);
   const { questions } = files;
   if (!questions) throw new RunError('not_ready', 'the model has no qformer_tokenizer');
@@ -26,23 +26,23 @@ export function createInstructBlipFamily(files: FamilyFiles): PictureFamily {
   const asked = questionTensors(questions, (files.config['qformer_config'] ?? {}) as Json);
   return {
     ...{ ...family, asks: true, template: `${WITH_TEXT}${family.template}` },
-    prepare(picture, several, question = '') {
+    prepare(image, several, question = '') {
       const ids = asked(question);
-      return family.prepare(picture, several).map((run) => () => ({ ...run(), ...ids }));
+      return family.prepare(image, several).map((run) => () => ({ ...run(), ...ids }));
     },
   };
 }
 
 /** @returns the encoder's text as tensors; throws RunError 422 for one that is too long for it */
 function questionTensors(tokenizer: TextTokenizer, former: Json): (question: string) => Tensors {
-  const places = firstNumber(former, 'max_position_embeddings') ?? PLACES;
+  const positions = firstNumber(former, 'max_position_embeddings') ?? PLACES;
   const vocabulary = firstNumber(former, 'vocab_size') ?? VOCABULARY;
   return (question) => {
     const { ids } = tokenizer.encode(question);
-    if (ids.length > places)
+    if (ids.length > positions)
       throw new RunError(
         'unprocessable',
-        `messages: the text has ${ids.length} tokens, and the image encoder reads ${places}`,
+        `messages: the text has ${ids.length} tokens, and the image encoder reads ${positions}`,
       );
     if (ids.some((id) => id >= vocabulary))
       throw new RunError(

@@ -6,34 +6,34 @@ import { createTensorFrames } from '../../../processors/image/tensor-frames.js';
 import { uniformly } from '../../../processors/video/uniform.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { tokenText } from '../../../tokenizers/tokenizer-json.js';
-import type { ClipFamily, ClipFiles, FamilyFiles, PictureFamily } from './family.js';
+import type { ClipFamily, ClipFiles, FamilyFiles, ImageFamily } from './family.js';
 import { allFrames, chosenCount } from './frame-sampling.js';
-import { pictureToken } from './picture-token.js';
+import { imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
 /** Features of a tile where processor_config.json does not say. */
 const FEATURES = 256;
-/** Edges of pictures and of patches where config.json does not say. */
+/** Edges of images and of patches where config.json does not say. */
 const [EDGE, PATCH] = [448, 14];
 
-/** InternVL: pictures are cut into tiles of one size, all of whose features follow one another. */
-export function createInternVlFamily(files: FamilyFiles): PictureFamily {
-  const token = pictureToken(files);
+/** InternVL: images are cut into tiles of one size, all of whose features follow one another. */
+export function createInternVlFamily(files: FamilyFiles): ImageFamily {
+  const token = imageToken(files);
   const tiles = createCanvasProcessor(files.processing);
   const { each, patches, written } = rulesOf(files, token.placeholder);
   return {
     ...{ ...token, mostPatches: patches },
     layout: (size) => ({ patches, count: tiles.tilesOf(size) * each }),
-    prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), tiles)),
+    prepare: (image) => tiles.process(image).map((values) => () => pixelValues(values(), tiles)),
     expand: ({ count }) => written(count),
   };
 }
 
 /**
- * Qianfan-OCR: the same, where templates write a token of their own for pictures.
- * @throws RunError not_ready where the tokenizer has another token at the places of features than the network
+ * Qianfan-OCR: the same, where templates write a token of their own for images.
+ * @throws RunError not_ready where the tokenizer has another token at the positions of features than the network
  */
-export function createQianfanOcrFamily(files: FamilyFiles): PictureFamily {
+export function createQianfanOcrFamily(files: FamilyFiles): ImageFamily {
   const family = createInternVlFamily(files);
   const context = tokenText(files.tokenizer.config['context_image_token']);
   if (context !== '' && context !== family.placeholder)
@@ -49,9 +49,9 @@ export function createQianfanOcrFamily(files: FamilyFiles): PictureFamily {
   };
 }
 
-/** InternVL: frames of a clip are pictures that are not cut, each behind its number. */
+/** InternVL: frames of a clip are images that are not cut, each behind its number. */
 export function createInternVlClips(files: ClipFiles): ClipFamily {
-  const { tokenId, placeholder } = pictureToken(files);
+  const { tokenId, placeholder } = imageToken(files);
   const frames = createTensorFrames(files.video);
   const { each, patches, written, named } = rulesOf(files, placeholder);
   return {

@@ -3,12 +3,12 @@ import { createNaflexTiles, type NaflexTiles, type PatchedTile } from '../../../
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { Tensors } from '../../../sessions/tensors.js';
 import { tokenText } from '../../../tokenizers/tokenizer-json.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
-import { pictureToken } from './picture-token.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
+import { imageToken } from './image-token.js';
 
-/** LFM2-VL: large pictures are cut into tiles, each behind its row and column, with the whole picture at the end. */
-export function createLfm2VlFamily(files: FamilyFiles): PictureFamily {
-  const token = pictureToken(files);
+/** LFM2-VL: large images are cut into tiles, each behind its row and column, with the whole image at the end. */
+export function createLfm2VlFamily(files: FamilyFiles): ImageFamily {
+  const token = imageToken(files);
   const tiles = createNaflexTiles(files.processing);
   requireSameSizes(files.config, tiles);
   const { patch, factor, edge, mostPatches } = tiles;
@@ -26,7 +26,7 @@ export function createLfm2VlFamily(files: FamilyFiles): PictureFamily {
       const patches = Math.max(isCut ? each : 0, last) * factor ** 2;
       return { count, patches, ...(rows * columns > 1 && { parts: { rows, columns } }) };
     },
-    prepare: (picture) => tiles.process(picture).map((tile) => () => inputs(tile())),
+    prepare: (image) => tiles.process(image).map((tile) => () => inputs(tile())),
     expand({ count, parts }) {
       const { start, end, thumbnail, before } = marks;
       if (!parts) return `${start}${features(count)}${end}`;
@@ -48,7 +48,7 @@ function inputs({ values, grid }: PatchedTile): Tensors {
   };
 }
 
-/** @throws RunError not_ready where the processor's patches are not those of the network: Python fails at each picture */
+/** @throws RunError not_ready where the processor's patches are not those of the network: Python fails at each image */
 function requireSameSizes(config: Json, { patch, factor }: NaflexTiles): void {
   const own = firstNumber((config['vision_config'] ?? {}) as Json, 'patch_size') ?? 16;
   const joined = firstNumber(config, 'downsample_factor') ?? 2;

@@ -1,7 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
 import { createPaddedTiles } from '../../../processors/image/llama4.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
 import { pixelValues } from './pixel-values.js';
 
 /** Of config.json, where it names none. */
@@ -11,10 +11,10 @@ const IMAGE = '<|image|>';
 const PATCH = '<|patch|>';
 
 /**
- * Llama 4: pictures are cut into tiles, row by row, with the whole picture at the end where there are several.
+ * Llama 4: images are cut into tiles, row by row, with the whole image at the end where there are several.
  * @throws RunError not_ready for files whose parts name different tokens or sizes
  */
-export function createLlama4Family(files: FamilyFiles): PictureFamily {
+export function createLlama4Family(files: FamilyFiles): ImageFamily {
   const { config, processor, processing, tokenizer } = files;
   const tiles = createPaddedTiles(processing);
   const tokenId = firstNumber(config, 'image_token_index', 'image_token_id') ?? PATCH_TOKEN;
@@ -33,7 +33,7 @@ export function createLlama4Family(files: FamilyFiles): PictureFamily {
       const cut = parts.rows * parts.columns;
       return { patches, count: (cut > 1 ? cut + 1 : 1) * each, ...(cut > 1 && { parts }) };
     },
-    prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), square)),
+    prepare: (image) => tiles.process(image).map((values) => () => pixelValues(values(), square)),
     expand({ parts = { rows: 0, columns: 0 } }) {
       const row = `${Array.from({ length: parts.columns }, () => features).join('<|tile_x_separator|>')}<|tile_y_separator|>`;
       return `<|image_start|>${row.repeat(parts.rows)}${IMAGE}${features}<|image_end|>`;

@@ -7,9 +7,9 @@ import { ONEVISION_VISION, sideOf } from './anyres.js';
 import type { ClipFamily, ClipFiles } from './family.js';
 import { allFrames, chosenCount } from './frame-sampling.js';
 import { mapOf, resizedMap, together } from './feature-map.js';
-import { clipToken } from './picture-token.js';
+import { clipToken } from './image-token.js';
 
-/** LLaVA-OneVision: frames have a quarter of a picture's features, and a clip ends with the end of a line. */
+/** LLaVA-OneVision: frames have a quarter of an image's features, and a clip ends with the end of a line. */
 export function createLlavaOnevisionClips(files: ClipFiles): ClipFamily {
   const { config, video } = files;
   const token = clipToken(files, '<video>');

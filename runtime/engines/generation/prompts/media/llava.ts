@@ -1,16 +1,16 @@
 import { createImageProcessor, type ImageProcessor } from '../../../processors/image/image-processor.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
-import { pictureToken } from './picture-token.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
+import { imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
 /**
- * LLaVA: pictures of one size, whose patches stand in a row.
+ * LLaVA: images of one size, whose patches stand in a row.
  * @param added tokens beside those of patches
  */
-export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files, 1)): PictureFamily {
-  const token = pictureToken(files);
+export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files, 1)): ImageFamily {
+  const token = imageToken(files);
   const processor = createImageProcessor(files.processing);
   const { height, width } = sizeOfAll(processor);
   const patch = patchSize(files);
@@ -20,8 +20,8 @@ export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files,
     ...token,
     mostPatches: layout.patches,
     layout: () => layout,
-    prepare(picture) {
-      const { values, ...edges } = processor.process(picture);
+    prepare(image) {
+      const { values, ...edges } = processor.process(image);
       return [() => pixelValues(values, edges)];
     },
     expand: ({ count }) => token.placeholder.repeat(count),
@@ -30,7 +30,7 @@ export function createLlavaFamily(files: FamilyFiles, added = addedTokens(files,
 
 const SAMPLE = 32;
 
-/** Of a processor that gives all pictures one size. */
+/** Of a processor that gives all images one size. */
 export const sizeOfAll = (processor: ImageProcessor): Edges =>
   processor.process({
     ...{ data: new Uint8Array(SAMPLE * SAMPLE * 3), width: SAMPLE, height: SAMPLE, channels: 3 },
@@ -46,7 +46,7 @@ function patchSize({ processor, config }: FamilyFiles): number {
 }
 
 /** LLaVA over SigLIP, which has no class token. */
-export const createLlavaSiglipFamily = (files: FamilyFiles): PictureFamily =>
+export const createLlavaSiglipFamily = (files: FamilyFiles): ImageFamily =>
   createLlavaFamily(files, addedTokens(files, 0));
 
 /**

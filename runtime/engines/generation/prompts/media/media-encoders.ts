@@ -4,11 +4,11 @@ import { planEncoderMemory, withoutReserved } from './encoder-memory.js';
 import { openEncoderRuns } from './encoder-runs.js';
 import { openClipEncoder } from './clip-encoder.js';
 import type { MediaFamilies, MediumKind } from './families.js';
-import type { PictureFamily } from './family.js';
+import type { ImageFamily } from './family.js';
 import { createFeatureCache } from './feature-cache.js';
 import type { MediumEncoder } from './medium-encoder.js';
-import { createPictureEncoder, type EncoderParts } from './picture-encoder.js';
-import { openSoundEncoder } from './sound-encoder.js';
+import { createImageEncoder, type EncoderParts } from './image-encoder.js';
+import { openAudioEncoder } from './audio-encoder.js';
 
 export type MediaEncoders = { [K in MediumKind]?: MediumEncoder };
 
@@ -19,7 +19,7 @@ export interface OpenedEncoders {
   rest: LoadRequest;
 }
 
-/** Opens an encoder for each kind of media: pictures and videos share one graph, sounds have their own. */
+/** Opens an encoder for each kind of media: images and videos share one graph, audio clips have their own. */
 export async function openMediaEncoders(
   request: LoadRequest,
   { image, audio, video }: MediaFamilies,
@@ -37,21 +37,18 @@ export async function openMediaEncoders(
   if (image ?? video) {
     const most = Math.max(image?.mostPatches ?? 0, video?.mostPatches ?? 0);
     const parts = await partsOf('vision_encoder', sizes.vision, most);
-    if (image) encoders.image = createPictureEncoder(request, image, parts);
+    if (image) encoders.image = createImageEncoder(request, image, parts);
     if (video) encoders.video = await openClipEncoder(request, video, parts);
   }
   if (audio) {
     const parts = await partsOf('audio_encoder', sizes.audio, audio.mostPatches);
-    encoders.audio = await openSoundEncoder(request, audio, parts);
+    encoders.audio = await openAudioEncoder(request, audio, parts);
   }
   return { encoders, rest };
 }
 
-/** Opens the encoder of a model that reads pictures alone. */
-export async function openPictureEncoder(
-  request: LoadRequest,
-  family: PictureFamily,
-): Promise<MediumEncoder> {
+/** Opens the encoder of a model that reads images alone. */
+export async function openImageEncoder(request: LoadRequest, family: ImageFamily): Promise<MediumEncoder> {
   const { encoders } = await openMediaEncoders(request, { image: family });
   return encoders.image!;
 }

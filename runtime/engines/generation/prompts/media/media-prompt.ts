@@ -37,7 +37,7 @@ export function expandMedia<Medium extends ChatMedium>(
     text,
   );
   const waiting = new Map(kinds.map(([kind]) => [kind, media.filter((one) => one.kind === kind)]));
-  checkPlaces(kinds, text, waiting);
+  checkPositions(kinds, text, waiting);
   const placed: Medium[] = [];
   const parts = text.split(new RegExp(`(${kinds.map(([, each]) => escaped(each.placeholder)).join('|')})`));
   const written = parts.map((part, i) => {
@@ -65,18 +65,18 @@ function checkForeign(foreign: readonly string[], text: string): void {
   );
 }
 
-function checkPlaces(
+function checkPositions(
   kinds: readonly (readonly [MediumKind, { placeholder: string }])[],
   text: string,
   media: ReadonlyMap<MediumKind, readonly ChatMedium[]>,
 ): void {
   for (const [kind, { placeholder }] of kinds) {
-    const places = text.split(placeholder).length - 1;
+    const positions = text.split(placeholder).length - 1;
     const given = media.get(kind)!.length;
-    if (places === given) continue;
+    if (positions === given) continue;
     throw new RunError(
       'unprocessable',
-      `the conversation has ${given} ${NAMES[kind]}, and places for ${places}: ` +
+      `the conversation has ${given} ${NAMES[kind]}, and places for ${positions}: ` +
         `texts must not hold ${placeholder}, and the model's chat template must place ${NAMES[kind]}`,
     );
   }
@@ -96,7 +96,7 @@ export interface EncodedMedium extends MediumLayout {
 const MOST_FEATURES = 2 ** 20;
 
 export interface PromptTokens extends Pick<MediumFamily, 'positions' | 'ahead'> {
-  /** Those at whose places features stand. */
+  /** Those at whose positions features stand. */
   tokenIds: readonly number[];
 }
 
@@ -109,20 +109,20 @@ export function mediaPrompt(
   tokens: readonly number[],
   media: readonly EncodedMedium[],
 ): Prompt {
-  const places = tokens.flatMap((token, place) => (tokenIds.includes(token) ? [place] : []));
-  if (media.length === 0 && places.length === 0) return { tokens };
+  const standing = tokens.flatMap((token, place) => (tokenIds.includes(token) ? [place] : []));
+  if (media.length === 0 && standing.length === 0) return { tokens };
   const features = media.reduce((sum, { count }) => sum + count, 0);
-  if (places.length !== features)
+  if (standing.length !== features)
     throw new RunError(
       'unprocessable',
-      `the prompt has ${places.length} tokens of media, and the media have ${features} features`,
+      `the prompt has ${standing.length} tokens of media, and the media have ${features} features`,
     );
   const keys = [...tokens];
   const spans: FeatureSpan[] = [];
   const placed: PlacedMedium[] = [];
   let first = 0;
   for (const { id, count, features: rows, grid, timeStep } of media) {
-    const own = places.slice(first, first + count);
+    const own = standing.slice(first, first + count);
     // Negative, unlike tokens.
     own.forEach((place, i) => (keys[place] = -(id * MOST_FEATURES + i) - 1));
     const runs = runsOf(own);
@@ -165,10 +165,10 @@ interface Run {
   first: number;
 }
 
-/** Places in a row, as runs. */
-function runsOf(places: readonly number[]): Run[] {
+/** Positions in a row, as runs. */
+function runsOf(positions: readonly number[]): Run[] {
   const runs: Run[] = [];
-  places.forEach((place, i) => {
+  positions.forEach((place, i) => {
     const last = runs.at(-1);
     if (last && place === last.start + last.count) last.count++;
     else runs.push({ start: place, count: 1, first: i });

@@ -6,8 +6,8 @@ import type { EncodedMedium } from './media-prompt.js';
 export interface MediumWork {
   /** Of videos. */
   sampling: FrameSampling;
-  /** How many pictures the conversation has. */
-  pictures: number;
+  /** How many images the conversation has. */
+  images: number;
   /** The texts of the conversation, for encoders that read them, too. */
   question?: string;
   signal: AbortSignal;

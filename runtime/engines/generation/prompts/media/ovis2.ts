@@ -3,8 +3,8 @@ import type { Canvas } from '../../../processors/image/canvas.js';
 import { createOvis2Processor } from '../../../processors/image/ovis2.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { together } from './feature-map.js';
-import type { FamilyFiles, PictureFamily } from './family.js';
-import { pictureToken } from './picture-token.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
+import { imageToken } from './image-token.js';
 import { pixelValues } from './pixel-values.js';
 
 /** Where the files do not say: features of a tile, edges of tiles and patches, and those of these that are joined along an edge. */
@@ -20,7 +20,7 @@ const MARK = {
 };
 const ATOM = '<IMG_ATOM>';
 
-/** Marks and, by their numbers, the whole picture and its tiles, as they follow one another. */
+/** Marks and, by their numbers, the whole image and its tiles, as they follow one another. */
 function partsOf({ rows, columns }: Canvas): (string | number)[] {
   const line = (row: number) =>
     Array.from({ length: columns }, (_, column) => {
@@ -34,12 +34,12 @@ function partsOf({ rows, columns }: Canvas): (string | number)[] {
 }
 
 /**
- * Ovis 2: a picture and its tiles, with learned vectors around and between them.
- * @throws RunError not_ready for files whose tokens or numbers don't fit together: Python fails at each picture, or answers without it
+ * Ovis 2: an image and its tiles, with learned vectors around and between them.
+ * @throws RunError not_ready for files whose tokens or numbers don't fit together: Python fails at each image, or answers without it
  */
-export function createOvis2Family(files: FamilyFiles): PictureFamily {
+export function createOvis2Family(files: FamilyFiles): ImageFamily {
   const { config, processor, tokenizer } = files;
-  const { tokenId } = pictureToken(files);
+  const { tokenId } = imageToken(files);
   const tiles = createOvis2Processor(files.processing);
   const vision = (config['vision_config'] ?? {}) as Json;
   const number = (name: string, usual: number) => firstNumber(vision, name) ?? usual;
@@ -61,7 +61,7 @@ export function createOvis2Family(files: FamilyFiles): PictureFamily {
       'not_ready',
       'config.json: image_token_id and visual_indicator_token_ids are not the tokens around pictures',
     );
-  /** Rows of a run's features: those around pictures, and behind them those of a tile. */
+  /** Rows of a run's features: those around images, and behind them those of a tile. */
   const around = firstNumber(vision, 'num_visual_indicator_tokens') ?? 5;
   return {
     ...{ placeholder: '<image>', tokenId, otherIds: ids, mostPatches: side * side },
@@ -71,7 +71,7 @@ export function createOvis2Family(files: FamilyFiles): PictureFamily {
       const counts = partsOf(parts).map((part) => (typeof part === 'string' ? 1 : each));
       return { count: counts.reduce((sum, count) => sum + count, 0), patches: side * side, parts };
     },
-    prepare: (picture) => tiles.process(picture).map((values) => () => pixelValues(values(), tiles)),
+    prepare: (image) => tiles.process(image).map((values) => () => pixelValues(values(), tiles)),
     arrange(features, size) {
       const width = features.dims.at(-1)!;
       const given = features.data as Float32Array;

@@ -1,7 +1,7 @@
-import type { FamilyFiles, PictureFamily } from './family.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
 import { createLlavaFamily } from './llava.js';
 
-/** Pictures, the start token, the text and a line break: PaliGemmaProcessor's prompt. */
+/** Images, the start token, the text and a line break: PaliGemmaProcessor's prompt. */
 const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user' -%}
 {{- raise_exception('this model reads one message of the user, with pictures and a text') -}}
 {%- endif -%}
@@ -13,8 +13,8 @@ const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user'
 {%- for block in messages[0]['content'] -%}{%- if block['type'] == 'text' -%}{{- block['text'] -}}{%- endif -%}{%- endfor -%}
 {{- '\n' -}}`;
 
-/** PaliGemma: pictures before a text; positions count from 1. */
-export function createPaliGemmaFamily(files: FamilyFiles): PictureFamily {
+/** PaliGemma: images before a text; positions count from 1. */
+export function createPaliGemmaFamily(files: FamilyFiles): ImageFamily {
   const family = createLlavaFamily(files, 0);
   return {
     ...family,

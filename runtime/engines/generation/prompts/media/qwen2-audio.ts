@@ -1,12 +1,12 @@
 import { RunError } from '../../../../core/errors.js';
 import { createWhisperExtractor } from '../../../processors/audio/whisper.js';
-import type { FamilyFiles, SoundFamily } from './family.js';
-import { soundToken } from './sound-token.js';
+import type { FamilyFiles, AudioFamily } from './family.js';
+import { audioToken } from './audio-token.js';
 
-/** Around the tokens of a sound: Qwen2AudioProcessor's defaults. */
+/** Around the tokens of an audio clip: Qwen2AudioProcessor's defaults. */
 const [BEFORE, AFTER] = ['<|audio_bos|>', '<|audio_eos|>'];
 
-/** What the processor writes for a conversation without a template of its own: sounds are counted. */
+/** What the processor writes for a conversation without a template of its own: audio clips are counted. */
 const TEMPLATE = `{%- set sounds = namespace(count=0) -%}
 {%- for message in messages -%}
 {%- if loop.first and message['role'] != 'system' -%}{{- '<|im_start|>system\\nYou are a helpful assistant.<|im_end|>\\n' -}}{%- endif -%}
@@ -21,9 +21,9 @@ const TEMPLATE = `{%- set sounds = namespace(count=0) -%}
 {%- endfor -%}
 {%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}`;
 
-/** Qwen2-Audio: one window of 30 seconds of each sound, with tokens for what it is long. */
-export function createQwen2AudioFamily(files: FamilyFiles): SoundFamily {
-  const token = soundToken(files, '<|AUDIO|>');
+/** Qwen2-Audio: one window of 30 seconds of each audio clip, with tokens for what it is long. */
+export function createQwen2AudioFamily(files: FamilyFiles): AudioFamily {
+  const token = audioToken(files, '<|AUDIO|>');
   requireSameToken(files, token.tokenId);
   const extractor = createWhisperExtractor(files.processing);
   const { windowSamples, windowFrames, filters, hop } = extractor;
@@ -53,7 +53,7 @@ export function createQwen2AudioFamily(files: FamilyFiles): SoundFamily {
   };
 }
 
-/** @throws RunError not_ready where the network reads sounds at another token than the processor writes */
+/** @throws RunError not_ready where the network reads audio clips at another token than the processor writes */
 function requireSameToken({ config }: FamilyFiles, written: number): void {
   const read = config['audio_token_id'] ?? config['audio_token_index'];
   if (read === undefined || read === written) return;

@@ -1,13 +1,13 @@
 import { roundHalfEven } from '../../../../core/round-half-even.js';
 import type { FrameSampling } from '../../../../core/handles/index.js';
-import type { Picture } from '../../../../media/picture.js';
+import type { Image } from '../../../../media/decoded-image.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import { createFramePatchProcessor } from '../../../processors/image/qwen2-vl.js';
 import { uniformly } from '../../../processors/video/uniform.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { ClipFamily, ClipFiles, EncoderRun } from './family.js';
 import { allFrames, countWithin, rateOf, refuseBoth } from './frame-sampling.js';
-import { clipToken } from './picture-token.js';
+import { clipToken } from './image-token.js';
 import { ropePositions } from './qwen2-vl.js';
 
 /** Frames a second by which Qwen2.5-VL counts time where the request does not say. */
@@ -57,7 +57,7 @@ function clipsOf(files: ClipFiles, timeStepOf: (seconds: number) => number): Cli
     },
     collect() {
       const parts: Float32Array[] = [];
-      let waiting: Picture[] = [];
+      let waiting: Image[] = [];
       let size: [number, number] = [0, 0];
       const cut = () => {
         const [, rows, columns] = processor.gridOf(waiting[0]!, true);

@@ -6,26 +6,26 @@ import {
   type PatchProcessor,
 } from '../../../processors/image/qwen2-vl.js';
 import type { PromptPositions } from '../../decoding/prompt.js';
-import type { FamilyFiles, PictureFamily, PlacedMedium } from './family.js';
-import { clipToken, pictureToken } from './picture-token.js';
+import type { FamilyFiles, ImageFamily, PlacedMedium } from './family.js';
+import { clipToken, imageToken } from './image-token.js';
 
-/** Qwen2-VL and Qwen2.5-VL: pictures of any size, cut into patches, with positions on three axes. */
-export const createQwen2VlFamily = (files: FamilyFiles): PictureFamily =>
+/** Qwen2-VL and Qwen2.5-VL: images of any size, cut into patches, with positions on three axes. */
+export const createQwen2VlFamily = (files: FamilyFiles): ImageFamily =>
   patchFamily(files, createPatchProcessor(files.processing));
 
-/** The same with another rule for small pictures. */
-export const createPaddleOcrFamily = (files: FamilyFiles): PictureFamily =>
+/** The same with another rule for small images. */
+export const createPaddleOcrFamily = (files: FamilyFiles): ImageFamily =>
   patchFamily(files, createPaddlePatchProcessor(files.processing));
 
 /** The same with limits of pixels over all frames of a step. */
-export const createGlm4vFamily = (files: FamilyFiles): PictureFamily =>
+export const createGlm4vFamily = (files: FamilyFiles): ImageFamily =>
   patchFamily(files, createGlmPatchProcessor(files.processing));
 
 /** The same, where another class is usual. */
-export const createGlmgaFamily = (files: FamilyFiles): PictureFamily =>
+export const createGlmgaFamily = (files: FamilyFiles): ImageFamily =>
   patchFamily(files, createGlmPatchProcessor(files.processing, 'GlmgaImageProcessor'));
 
-const patchFamily = (files: FamilyFiles, processor: PatchProcessor): PictureFamily => ({
+const patchFamily = (files: FamilyFiles, processor: PatchProcessor): ImageFamily => ({
   ...flatFamily(files, processor),
   positions: ropePositions,
 });
@@ -34,7 +34,7 @@ const patchFamily = (files: FamilyFiles, processor: PatchProcessor): PictureFami
 export const createFlatPatchFamily = (
   files: FamilyFiles,
   processor = createPatchProcessor(files.processing),
-): PictureFamily => ({
+): ImageFamily => ({
   ...flatFamily(files, processor),
   foreign: [clipToken(files, CLIP).placeholder],
 });
@@ -46,7 +46,7 @@ const CLIP = '<|video_pad|>';
  * VideoLLaMA 3: the same, a feature for each patch.
  * @throws RunError not_ready for patches over time and for joined ones, which its graph does not take
  */
-export function createVideoLlama3Family(files: FamilyFiles): PictureFamily {
+export function createVideoLlama3Family(files: FamilyFiles): ImageFamily {
   const { temporal_patch_size: frames = 1, merge_size: merge = 1, ...given } = files.processing;
   if (frames !== 1 || merge !== 1)
     throw new RunError(
@@ -59,8 +59,8 @@ export function createVideoLlama3Family(files: FamilyFiles): PictureFamily {
 
 const HALF = [0.5, 0.5, 0.5];
 
-function flatFamily(files: FamilyFiles, processor: PatchProcessor): PictureFamily {
-  const token = pictureToken(files);
+function flatFamily(files: FamilyFiles, processor: PatchProcessor): ImageFamily {
+  const token = imageToken(files);
   const merge = processor.mergeSize;
   return {
     ...token,
@@ -73,8 +73,8 @@ function flatFamily(files: FamilyFiles, processor: PatchProcessor): PictureFamil
         grid: [frames, rows / merge, columns / merge],
       };
     },
-    prepare(picture) {
-      const { values, grid } = processor.process(picture);
+    prepare(image) {
+      const { values, grid } = processor.process(image);
       const [frames, rows, columns] = grid;
       const patches = frames * rows * columns;
       const sizes = { type: 'int64', data: BigInt64Array.from(grid, BigInt), dims: [1, 3] };
@@ -92,17 +92,17 @@ function flatFamily(files: FamilyFiles, processor: PatchProcessor): PictureFamil
 }
 
 /**
- * Words stand one after the other on all axes. The features of a picture stand at their place in it, counted from where
+ * Words stand one after the other on all axes. The features of an image stand at their position in it, counted from where
  * it begins; what follows begins after its longest edge.
  */
-export function ropePositions(length: number, pictures: readonly PlacedMedium[]): PromptPositions {
+export function ropePositions(length: number, images: readonly PlacedMedium[]): PromptPositions {
   const axes: [number[], number[], number[]] = [[], [], []];
   const put = (t: number, h: number, w: number) => [t, h, w].forEach((at, axis) => axes[axis]!.push(at));
   let next = 0;
   const words = (end: number) => {
     for (; axes[0].length < end; next++) put(next, next, next);
   };
-  for (const { start, grid, timeStep = 1 } of pictures) {
+  for (const { start, grid, timeStep = 1 } of images) {
     words(start);
     const [frames, rows, columns] = grid!;
     for (let t = 0; t < frames; t++) {

@@ -1,7 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
 import { createWhisperExtractor } from '../../../processors/audio/whisper.js';
-import type { FamilyFiles, SoundFamily } from './family.js';
-import { soundToken } from './sound-token.js';
+import type { FamilyFiles, AudioFamily } from './family.js';
+import { audioToken } from './audio-token.js';
 
 /** Frames of a piece, and the features of a whole one. */
 const [FRAMES, FEATURES] = [100, 13];
@@ -14,10 +14,10 @@ function featuresOf(frames: number): number {
   return Math.floor(frames / FRAMES) * FEATURES + rest;
 }
 
-/** Qwen3-ASR asked as a chat: a sound of any length, in whole pieces of a second (Qwen3ASRFeatureExtractor). */
-export function createQwen3AsrFamily(files: FamilyFiles): SoundFamily {
+/** Qwen3-ASR asked as a chat: an audio clip of any length, in whole pieces of a second (Qwen3ASRFeatureExtractor). */
+export function createQwen3AsrFamily(files: FamilyFiles): AudioFamily {
   const { processing } = files;
-  const token = soundToken(files, '<|audio_pad|>');
+  const token = audioToken(files, '<|audio_pad|>');
   const {
     feature_size = 128,
     n_window = 50,

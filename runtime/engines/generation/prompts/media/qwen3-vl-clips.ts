@@ -1,7 +1,7 @@
 import { roundHalfEven } from '../../../../core/round-half-even.js';
 import { RunError } from '../../../../core/errors.js';
 import type { FrameSampling } from '../../../../core/handles/index.js';
-import type { Picture } from '../../../../media/picture.js';
+import type { Image } from '../../../../media/decoded-image.js';
 import type { VideoFacts } from '../../../../media/video.js';
 import { createClipPatchProcessor } from '../../../processors/image/qwen3-vl.js';
 import { evenlySpaced } from '../../../processors/video/evenly.js';
@@ -9,10 +9,10 @@ import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { tokenText } from '../../../tokenizers/tokenizer-json.js';
 import type { ClipFamily, ClipFiles, EncoderRun, MediumLayout } from './family.js';
 import { allFrames, countWithin, rateOf, refuseBoth } from './frame-sampling.js';
-import { clipToken } from './picture-token.js';
+import { clipToken } from './image-token.js';
 import { ropePositions } from './qwen2-vl.js';
 
-/** Qwen3-VL: each pair of frames becomes a picture of its own, behind the time at which it stands. */
+/** Qwen3-VL: each pair of frames becomes an image of its own, behind the time at which it stands. */
 export function createQwen3VlClips(files: ClipFiles): ClipFamily {
   const { tokenizer, video } = files;
   const processor = createClipPatchProcessor(video);
@@ -35,7 +35,7 @@ export function createQwen3VlClips(files: ClipFiles): ClipFamily {
     },
     collect({ grid }) {
       const cells = grid!.slice(1).map((edge) => edge * merge) as [number, number];
-      let waiting: Picture[] = [];
+      let waiting: Image[] = [];
       const cut = (): EncoderRun[] => {
         const frames = waiting;
         waiting = [];
@@ -56,7 +56,7 @@ export function createQwen3VlClips(files: ClipFiles): ClipFamily {
     },
     expand({ grid, clip }) {
       const [steps, rows, columns] = grid!;
-      const picture = `${before}${token.placeholder.repeat(rows * columns)}${after}`;
+      const image = `${before}${token.placeholder.repeat(rows * columns)}${after}`;
       const times = timesOf(clip!.frames, merge);
       if (times.length < steps)
         throw new RunError(
@@ -65,7 +65,7 @@ export function createQwen3VlClips(files: ClipFiles): ClipFamily {
         );
       return times
         .slice(0, steps)
-        .map((at) => `<${tenths(at)} seconds>${picture}`)
+        .map((at) => `<${tenths(at)} seconds>${image}`)
         .join('');
     },
     positions: ropePositions,

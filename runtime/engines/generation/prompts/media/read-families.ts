@@ -3,7 +3,7 @@ import type { LoadRequest } from '../../../../core/load-request.js';
 import { readProcessorConfig } from '../../../processors/image/processor-config.js';
 import { type Json, readOptionalJson } from '../../../repository/model-folder.js';
 import { readersIn } from '../../../repository/named-readers.js';
-import { readExtractorConfig } from '../../../sounds/sound-input.js';
+import { readExtractorConfig } from '../../../audio/audio-input.js';
 import { loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import { createMediaFamilies, type MediaFamilies, type MediumKind } from './families.js';
 

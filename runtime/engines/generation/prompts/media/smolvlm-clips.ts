@@ -12,16 +12,16 @@ import { numberWords } from './number-words.js';
 const TEMPLATE =
   "<|im_start|>{% for message in messages %}{{message['role'] | capitalize}}{% if message['content'][0]['type'] == 'image' %}{{':'}}{% else %}{{': '}}{% endif %}{% for line in message['content'] %}{% if line['type'] == 'text' %}{{line['text']}}{% elif line['type'] == 'image' %}{{ '<image>' }}{% elif line['type'] == 'video' %}{{ '<video>' }}{% endif %}{% endfor %}<end_of_utterance>\n{% endfor %}{% if add_generation_prompt %}{{ 'Assistant:' }}{% endif %}";
 
-/** SmolVLM: frames of a clip are small pictures, each behind the time at which it stands. */
+/** SmolVLM: frames of a clip are small images, each behind the time at which it stands. */
 export function createSmolVlmClips(files: ClipFiles): ClipFamily {
-  const pictures = createSmolVlmFamily(files);
+  const images = createSmolVlmFamily(files);
   const frames = createFrameProcessor(files.video);
-  const { each } = pictures;
+  const { each } = images;
   const marks = namedMarks(files.tokenizer.config);
-  const picture = `${marks.around}${marks.whole}${pictures.placeholder.repeat(each)}${marks.around}`;
+  const image = `${marks.around}${marks.whole}${images.placeholder.repeat(each)}${marks.around}`;
   const usual = usualSampling(files.video);
   return {
-    ...{ placeholder: '<video>', tokenId: pictures.tokenId, mostPatches: pictures.mostPatches },
+    ...{ placeholder: '<video>', tokenId: images.tokenId, mostPatches: images.mostPatches },
     ...{ template: TEMPLATE, alone: true },
     choose(video, { num_frames, fps }) {
       const numbers = frameNumbers(video, {
@@ -29,15 +29,15 @@ export function createSmolVlmClips(files: ClipFiles): ClipFamily {
         fps: fps ?? usual.fps ?? unknown('fps'),
       });
       const clip = { seconds: video.frames / video.fps, frames: numbers.map((number) => number / video.fps) };
-      return { numbers, layout: { count: numbers.length * each, patches: pictures.mostPatches, clip } };
+      return { numbers, layout: { count: numbers.length * each, patches: images.mostPatches, clip } };
     },
     collect: () => ({
-      add: (frame) => [() => pictures.inputs(frames.process(frame))],
+      add: (frame) => [() => images.inputs(frames.process(frame))],
       end: () => [],
     }),
     expand(layout, all = [layout]) {
       const most = Math.max(...all.map(({ clip }) => clip!.frames.length));
-      return introduced(layout.clip!, most, picture);
+      return introduced(layout.clip!, most, image);
     },
   };
 }
@@ -80,11 +80,11 @@ function frameNumbers(
 function introduced(
   { seconds, frames }: NonNullable<MediumLayout['clip']>,
   most: number,
-  picture: string,
+  image: string,
 ): string {
   const rows = frames.map((at) => {
     const [minutes, rest] = [Math.floor(at / 60), Math.floor(at % 60)];
-    return `\nFrame from ${twoDigits(minutes)}:${twoDigits(rest)}:${picture}`;
+    return `\nFrame from ${twoDigits(minutes)}:${twoDigits(rest)}:${image}`;
   });
   const intro = `You are provided the following series of ${numberWords(most)} frames from a ${clock(seconds)} [H:MM:SS] video.\n`;
   return `${intro}${rows.join('')}\n\n`;

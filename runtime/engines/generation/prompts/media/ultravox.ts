@@ -1,19 +1,19 @@
 import { RunError } from '../../../../core/errors.js';
 import { createWhisperExtractor } from '../../../processors/audio/whisper.js';
 import { firstNumber } from '../../../repository/model-folder.js';
-import type { FamilyFiles, SoundFamily } from './family.js';
-import { soundToken } from './sound-token.js';
+import type { FamilyFiles, AudioFamily } from './family.js';
+import { audioToken } from './audio-token.js';
 
 /** Samples of a step of the encoder, and steps that are joined to one feature: UltravoxProcessor's defaults. */
 const [SAMPLES, JOINED] = [320, 8];
 /** Before Python rounds. */
 const NUDGE = 1e-4;
 
-/** Ultravox: sounds as long as they are, of 30 seconds at most. */
-export function createUltravoxFamily(files: FamilyFiles): SoundFamily {
+/** Ultravox: audio clips as long as they are, of 30 seconds at most. */
+export function createUltravoxFamily(files: FamilyFiles): AudioFamily {
   const { config, processing, processor } = files;
   const written = processor['audio_placeholder'] ?? processing['audio_placeholder'];
-  const token = soundToken(files, typeof written === 'string' ? written : '<|audio|>');
+  const token = audioToken(files, typeof written === 'string' ? written : '<|audio|>');
   const extractor = createWhisperExtractor(processing);
   const { windowSamples, windowFrames, filters, hop } = extractor;
   const joined = firstNumber(processor, 'stack_factor') ?? firstNumber(config, 'stack_factor') ?? JOINED;

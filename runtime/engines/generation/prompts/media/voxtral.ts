@@ -1,13 +1,13 @@
 import { createWhisperExtractor } from '../../../processors/audio/whisper.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import type { FamilyFiles, SoundFamily } from './family.js';
-import { soundToken } from './sound-token.js';
+import type { FamilyFiles, AudioFamily } from './family.js';
+import { audioToken } from './audio-token.js';
 
 const BEGIN = '[BEGIN_AUDIO]';
 
-/** Voxtral: sounds are filled up with silence to whole windows of 30 seconds, each with as many tokens. */
-export function createVoxtralFamily(files: FamilyFiles): SoundFamily {
-  const token = soundToken(files, '[AUDIO]');
+/** Voxtral: audio clips are filled up with silence to whole windows of 30 seconds, each with as many tokens. */
+export function createVoxtralFamily(files: FamilyFiles): AudioFamily {
+  const token = audioToken(files, '[AUDIO]');
   const extractor = createWhisperExtractor(files.processing);
   const { windowSamples, windowFrames, filters } = extractor;
   const { positions, features } = windowOf((files.config['audio_config'] ?? {}) as Json);

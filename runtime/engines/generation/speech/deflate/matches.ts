@@ -40,14 +40,14 @@ export function deflateSymbols(bytes: Uint8Array): DeflateSymbol[] {
   return symbols;
 }
 
-/** Chains of places whose next three bytes have the same hash. Place 0 stands for none, as in zlib: it is never matched. */
+/** Chains of positions whose next three bytes have the same hash. Place 0 stands for none, as in zlib: it is never matched. */
 function createMatchFinder(bytes: Uint8Array) {
   const heads = new Int32Array(HASH_MASK + 1);
   const before = new Int32Array(bytes.length);
   const hashAt = (at: number) =>
     ((bytes[at]! << (2 * HASH_SHIFT)) ^ (bytes[at + 1]! << HASH_SHIFT) ^ bytes[at + 2]!) & HASH_MASK;
   return {
-    /** Returns the last place with the same hash. */
+    /** Returns the last position with the same hash. */
     insert(at: number): number {
       if (at + MIN_MATCH > bytes.length) return 0;
       const hash = hashAt(at);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { RunError } from '../../../../core/errors.js';
-import type { SoundFeatures } from '../../../processors/audio/sound-features.js';
+import type { AudioFeatures } from '../../../processors/audio/audio-features.js';
 import type { SourceModel } from '../../generate-from-source.js';
 import type { TokensBySteps } from './time-warp.js';
 import { tokenSteps } from './token-steps.js';
@@ -59,12 +59,12 @@ const untold = (reason: string): RunError =>
   );
 
 export interface Said {
-  source: SoundFeatures;
+  source: AudioFeatures;
   /** What stands before the text. */
   begin: readonly number[];
   /** The text's tokens, the one that ended it included. */
   tokens: readonly number[];
-  /** States of the sound in this window; less than 0 counts from the end. */
+  /** States of the audio in this window; less than 0 counts from the end. */
   states: number;
 }
 
@@ -73,11 +73,11 @@ const COPIES = 4;
 const FLOAT = 4;
 
 /**
- * The state of the sound at which each token is said. The text is fed once more, so that who asks for no times pays nothing. The
+ * The state of the audio at which each token is said. The text is fed once more, so that who asks for no times pays nothing. The
  * last token is never fed in Python, and has the time of the one before.
  */
 export async function statesOfTokens(
-  model: SourceModel<SoundFeatures>,
+  model: SourceModel<AudioFeatures>,
   alignment: Alignment,
   said: Said,
   signal: AbortSignal,

@@ -1,15 +1,15 @@
-/** Numbers of tokens by steps of a sound, token after token. */
+/** Numbers of tokens by steps of an audio clip, token after token. */
 export interface TokensBySteps {
   values: Float32Array;
   tokens: number;
   steps: number;
 }
 
-/** Where the cheapest way to a place comes from. */
+/** Where the cheapest way to a position comes from. */
 const [BOTH, TOKEN, STEP] = [0, 1, 2];
 
 /**
- * The step at which each token begins on the likeliest way through a sound (transformers' _dynamic_time_warping): a way goes to the
+ * The step at which each token begins on the likeliest way through an audio clip (transformers' _dynamic_time_warping): a way goes to the
  * next token, to the next step, or to both. -1 where there are no steps.
  * @param similarity higher where a token and a step belong together
  */
@@ -26,10 +26,10 @@ export function firstSteps(similarity: TokensBySteps): number[] {
   return first;
 }
 
-/** [steps, tokens]: where the cheapest way to each place comes from. */
+/** [steps, tokens]: where the cheapest way to each position comes from. */
 function waysInto({ values, tokens, steps }: TokensBySteps): Uint8Array {
   const from = new Uint8Array(steps * tokens);
-  // Costs of one step and the next, with a place before the first token.
+  // Costs of one step and the next, with a position before the first token.
   let before = new Float32Array(tokens + 1).fill(Infinity);
   let costs = new Float32Array(tokens + 1).fill(Infinity);
   before[0] = 0;

@@ -3,9 +3,9 @@ import { medianFilter } from './median-filter.js';
 import { firstSteps, type TokensBySteps } from './time-warp.js';
 
 /**
- * The step of the sound at which each token is said (WhisperGenerationMixin._extract_token_timestamps): what each head looks at
+ * The step of the audio at which each token is said (WhisperGenerationMixin._extract_token_timestamps): what each head looks at
  * more than with other tokens, smoothed, the mean over heads, and the likeliest way through that.
- * @param heads how each one looks at the sound; changed in place
+ * @param heads how each one looks at the audio; changed in place
  * @param width of the median
  */
 export async function tokenSteps(

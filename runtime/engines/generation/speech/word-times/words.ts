@@ -1,7 +1,7 @@
-/** A word of a text, and the places of its tokens. */
+/** A word of a text, and the positions of its tokens. */
 export interface WordOfTokens {
   text: string;
-  places: number[];
+  positions: number[];
 }
 
 export interface WordRules {
@@ -45,7 +45,7 @@ function signsOf(tokens: readonly number[], { decode }: WordRules): WordOfTokens
     const broken = text.indexOf(BROKEN);
     // A character that is broken in the whole text, too, does not become whole; nor does one beyond its end, as of 5.24.
     if (broken >= 0 && (whole[offset + broken] ?? BROKEN) !== BROKEN) continue;
-    signs.push({ text, places: Array.from({ length: i + 1 - from }, (_, k) => from + k) });
+    signs.push({ text, positions: Array.from({ length: i + 1 - from }, (_, k) => from + k) });
     offset += text.length;
     from = i + 1;
   }
@@ -59,22 +59,22 @@ function joinedBySpaces(
   { end }: WordRules,
 ): WordOfTokens[] {
   const words: WordOfTokens[] = [];
-  for (const { text, places } of signs) {
+  for (const { text, positions } of signs) {
     const last = words.at(-1);
     const begins =
-      !last || tokens[places[0]!]! >= end || text.startsWith(' ') || PUNCTUATION.includes(text.trim());
-    if (begins) words.push({ text, places });
-    else words[words.length - 1] = joined(last, { text, places });
+      !last || tokens[positions[0]!]! >= end || text.startsWith(' ') || PUNCTUATION.includes(text.trim());
+    if (begins) words.push({ text, positions });
+    else words[words.length - 1] = joined(last, { text, positions });
   }
   return words;
 }
 
 const joined = (left: WordOfTokens, right: WordOfTokens): WordOfTokens => ({
   text: left.text + right.text,
-  places: [...left.places, ...right.places],
+  positions: [...left.positions, ...right.positions],
 });
 
-const none = (): WordOfTokens => ({ text: '', places: [] });
+const none = (): WordOfTokens => ({ text: '', positions: [] });
 
 /** Opening marks go to the word behind them. */
 function prependPunctuation(words: WordOfTokens[]): void {

@@ -7,8 +7,8 @@ test.each([
   [{ do_split_image: true }, /do_split_image is not supported/],
   [{ size: { height: 8, width: 8 } }, /size has no shortest_edge/],
 ])('EoMT with %p is refused', (settings, message) => {
-  const picture = { data: new Uint8Array(300), width: 10, height: 10, channels: 3 };
-  expect(() => createImageProcessor({ ...EOMT, ...settings }).process(picture)).toThrow(message);
+  const image = { data: new Uint8Array(300), width: 10, height: 10, channels: 3 };
+  expect(() => createImageProcessor({ ...EOMT, ...settings }).process(image)).toThrow(message);
 });
 
 test('a subtask on which Python fails is a 422', () => {

@@ -56,11 +56,11 @@ test('tokens are put together to words as Python does it', async () => {
   expect(reference.words).toHaveLength(39);
   for (const { tokens, language, words } of reference.words) {
     const found = wordsOf(tokens, language ?? undefined, rules);
-    expect(found.map(({ text, places }) => [text, places])).toEqual(words);
+    expect(found.map(({ text, positions }) => [text, positions])).toEqual(words);
   }
   // The text ends within a character: transformers 4 fails, 5.24 keeps the tokens.
   const cut = wordsOf([157, 119, 253, 157, 119], 'zh', rules);
-  expect(cut.map(({ text, places }) => [text, places])).toEqual([
+  expect(cut.map(({ text, positions }) => [text, positions])).toEqual([
     ['ພ', [0, 1, 2]],
     ['\ufffd', [3]],
     ['\ufffd', [4]],

@@ -17,7 +17,7 @@ const path = join(import.meta.dirname, '../../../../fixtures/feature-extractors.
 const { step, rows } = JSON.parse(readFileSync(path, 'utf8')) as { step: number; rows: Row[] };
 
 /** As in the script. */
-function sound(length: number, volume: number): Float32Array {
+function audio(length: number, volume: number): Float32Array {
   let state = 1;
   return Float32Array.from({ length }, (_, i) => {
     state = Number((BigInt(state) * 1103515245n + 12345n) % 2n ** 31n);
@@ -37,7 +37,7 @@ test.each(rows.map((row) => [`${row.class} ${JSON.stringify(row.config)} ${row.l
     const config = { ...row.config, feature_extractor_type: `${row.class}FeatureExtractor` };
     const extractor = createFeatureExtractor(config);
     expect(extractor.rate).toBe(row.config['sampling_rate'] ?? 16_000);
-    const found = await extractor.extract(sound(row.length, row.volume), new AbortController().signal);
+    const found = await extractor.extract(audio(row.length, row.volume), new AbortController().signal);
     expect(found.dims).toEqual(row.dims);
     const wrong = row.values.flatMap((wanted, i) => {
       const value = found.values[i * step]!;

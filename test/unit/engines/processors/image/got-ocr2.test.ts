@@ -2,7 +2,7 @@ import { createCanvasProcessor } from '../../../../../runtime/engines/processors
 
 const size = { height: 16, width: 16 };
 
-/** Columns times rows of get_optimal_tiled_canvas, and the whole picture. */
+/** Columns times rows of get_optimal_tiled_canvas, and the whole image. */
 test.each([
   [100, 100, 12, 3 * 3 + 1],
   [100, 100, 6, 2 * 2 + 1],

@@ -7,7 +7,7 @@ const limits = { least: 1, most: 9, tile: { height: 448, width: 448 } };
 
 test.each([
   ['a picture of one tile', { height: 400, width: 448 }, { rows: 1, columns: 1 }],
-  // Python takes rows for columns: a high picture gets two columns.
+  // Python takes rows for columns: a high image gets two columns.
   ['a high picture', { height: 896, width: 448 }, { rows: 1, columns: 2 }],
   ['a wide picture', { height: 448, width: 1344 }, { rows: 3, columns: 1 }],
   ['a picture that no canvas covers', { height: 4000, width: 4000 }, { rows: 3, columns: 3 }],

@@ -11,10 +11,8 @@ test.each([
 });
 
 test('a picture of one colour is all zeros beside its rows and columns', () => {
-  const picture = { data: new Uint8Array(32 * 32 * 3).fill(100), width: 32, height: 32, channels: 3 };
-  const { values, height, patches } = createImageProcessor({ ...PIX2STRUCT, max_patches: 4 }).process(
-    picture,
-  );
+  const image = { data: new Uint8Array(32 * 32 * 3).fill(100), width: 32, height: 32, channels: 3 };
+  const { values, height, patches } = createImageProcessor({ ...PIX2STRUCT, max_patches: 4 }).process(image);
   expect([height, patches]).toEqual([4, [2, 2]]);
   expect([...values].filter((value) => value !== 0)).toEqual([1, 1, 1, 2, 2, 1, 2, 2]);
 });

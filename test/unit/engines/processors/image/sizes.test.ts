@@ -95,8 +95,8 @@ test.each([
 
 test.each([[0.25], [[0.25]], [[0.25, 0.25, 0.25]]])('means of %j are those of all channels', (image_mean) => {
   const settings = { image_processor_type: 'ViTImageProcessor', size: 4, image_std: [1, 1, 1] };
-  const picture = { data: new Uint8Array(48).fill(255), width: 4, height: 4, channels: 3 };
-  const { values } = createImageProcessor({ ...settings, image_mean }).process(picture);
+  const image = { data: new Uint8Array(48).fill(255), width: 4, height: 4, channels: 3 };
+  const { values } = createImageProcessor({ ...settings, image_mean }).process(image);
   expect([...values]).toEqual(new Array(48).fill(0.75));
 });
 
@@ -106,7 +106,7 @@ test('means of two channels are refused', () => {
 
 test('SAM fills pictures up to a pad_size of one number', () => {
   const sam = { image_processor_type: 'SamImageProcessor', size: { longest_edge: 16 } };
-  const picture = { data: new Uint8Array(3 * 8 * 4).fill(9), width: 8, height: 4, channels: 3 };
-  const found = createImageProcessor({ ...sam, pad_size: 20 }).process(picture);
+  const image = { data: new Uint8Array(3 * 8 * 4).fill(9), width: 8, height: 4, channels: 3 };
+  const found = createImageProcessor({ ...sam, pad_size: 20 }).process(image);
   expect(found).toMatchObject({ height: 20, width: 20, content: { height: 8, width: 16 } });
 });

@@ -50,7 +50,7 @@ test('several long prompts take turns', async () => {
 
 test('a prompt that fails ends alone', async () => {
   const { generate } = loop();
-  const [broken, sound] = await Promise.allSettled([generate('broken', 3, 1), generate('a', 3, 2)]);
+  const [broken, audio] = await Promise.allSettled([generate('broken', 3, 1), generate('a', 3, 2)]);
   expect(broken).toMatchObject({ status: 'rejected', reason: { message: 'no memory' } });
-  expect(sound.status).toBe('fulfilled');
+  expect(audio.status).toBe('fulfilled');
 });

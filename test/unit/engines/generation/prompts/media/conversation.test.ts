@@ -2,7 +2,7 @@ import {
   asTemplateReads,
   mediaOf,
 } from '../../../../../../runtime/engines/generation/prompts/media/conversation.js';
-import type { SoundFamily } from '../../../../../../runtime/engines/generation/prompts/media/family.js';
+import type { AudioFamily } from '../../../../../../runtime/engines/generation/prompts/media/family.js';
 
 const bytes = Uint8Array.of(1);
 const talk = [
@@ -15,7 +15,7 @@ const talk = [
     ],
   },
 ];
-const audio = { placeholder: '<|audio|>' } as SoundFamily;
+const audio = { placeholder: '<|audio|>' } as AudioFamily;
 
 test('media come in their order', () => {
   expect(mediaOf(talk)).toEqual([{ kind: 'audio', bytes }]);

@@ -2,7 +2,7 @@ import { createGemma3Family } from '../../../../../../runtime/engines/generation
 import type { TextTokenizer } from '../../../../../../runtime/engines/tokenizers/tokenizer.js';
 
 const TOKENS = ['<pad>', '<i>', '<b>', '<e>'];
-const PICTURES = { size: { height: 8, width: 8 }, image_mean: [0, 0, 0], image_std: [1, 1, 1] };
+const IMAGES = { size: { height: 8, width: 8 }, image_mean: [0, 0, 0], image_std: [1, 1, 1] };
 
 const family = (named: object, config: object = {}) =>
   createGemma3Family({
@@ -13,7 +13,7 @@ const family = (named: object, config: object = {}) =>
       mm_tokens_per_image: 2,
       ...config,
     },
-    processing: { ...PICTURES, image_processor_type: 'SiglipImageProcessor' },
+    processing: { ...IMAGES, image_processor_type: 'SiglipImageProcessor' },
     processor: {},
     tokenizer: {
       config: named,

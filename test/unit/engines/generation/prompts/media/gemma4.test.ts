@@ -41,13 +41,13 @@ test('no text may stand for media that are not read', () => {
 });
 
 test('a run reads patches of values from 0 to 1', () => {
-  const picture = {
+  const image = {
     data: new Uint8Array(24 * 168 * 3).fill(255),
     height: 24,
     width: 168,
     channels: 3,
   } as const;
-  const [run] = family().prepare(picture);
+  const [run] = family().prepare(image);
   const { pixel_values: pixels, spatial_shapes: shapes } = run!();
   expect(pixels!.dims).toEqual([1, 264, 48]);
   expect(new Set(pixels!.data as Float32Array)).toEqual(new Set([1]));

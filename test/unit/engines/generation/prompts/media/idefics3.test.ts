@@ -32,9 +32,9 @@ test("SmolVLM's tokenizer may name the tokens around squares", () => {
 });
 
 test('no two runs share memory: it is handed over', () => {
-  const picture = { data: new Uint8Array(64 * 64 * 3), width: 64, height: 64, channels: 3 } as const;
+  const image = { data: new Uint8Array(64 * 64 * 3), width: 64, height: 64, channels: 3 } as const;
   const runs = family()
-    .prepare(picture)
+    .prepare(image)
     .map((run) => run());
   const buffers = runs.flatMap((feeds) =>
     Object.values(feeds).map(({ data }) => (data as Uint8Array).buffer),

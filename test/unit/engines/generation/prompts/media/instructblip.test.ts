@@ -1,7 +1,7 @@
 import { createInstructBlipFamily } from '../../../../../../runtime/engines/generation/prompts/media/instructblip.js';
 import type { TextTokenizer } from '../../../../../../runtime/engines/tokenizers/tokenizer.js';
 
-const picture = { data: new Uint8Array(12 * 12 * 3), width: 12, height: 12, channels: 3 } as const;
+const image = { data: new Uint8Array(12 * 12 * 3), width: 12, height: 12, channels: 3 } as const;
 
 const tokenizer = (encode: (text: string) => number[]) =>
   ({
@@ -19,7 +19,7 @@ const family = (ids: number[], behind = 1) =>
   });
 
 test('the image encoder reads the question', () => {
-  const [run] = family([2, 3]).prepare(picture, false, 'What is it?');
+  const [run] = family([2, 3]).prepare(image, false, 'What is it?');
   expect(run!()['qformer_input_ids']).toEqual({
     ...{ type: 'int64', data: BigInt64Array.of(2n, 3n), dims: [1, 2] },
   });
@@ -29,7 +29,7 @@ test.each([
   ['more tokens than it has places', [1, 2, 3, 4], 'reads 3'],
   ['tokens behind its table', [9], 'no vector'],
 ])('questions of %s are refused', (_, ids, message) => {
-  expect(() => family(ids).prepare(picture, false, 'What is it?')).toThrow(message);
+  expect(() => family(ids).prepare(image, false, 'What is it?')).toThrow(message);
 });
 
 test('tokenizers that read a text behind an image otherwise than alone are refused', () => {

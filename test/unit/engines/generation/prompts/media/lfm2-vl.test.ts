@@ -1,14 +1,14 @@
 import { createLfm2VlFamily } from '../../../../../../runtime/engines/generation/prompts/media/lfm2-vl.js';
 import type { TextTokenizer } from '../../../../../../runtime/engines/tokenizers/tokenizer.js';
 
-const PICTURES = {
+const IMAGES = {
   ...{ encoder_patch_size: 4, tile_size: 16, min_image_tokens: 4, max_image_tokens: 12 },
 };
 
 const family = (processing: object = {}, tokenizer: object = {}, config: object = {}) =>
   createLfm2VlFamily({
     config: { image_token_id: 7, vision_config: { patch_size: 4 }, ...config },
-    processing: { ...PICTURES, ...processing },
+    processing: { ...IMAGES, ...processing },
     processor: {},
     tokenizer: { tokenOf: () => '<i>', config: tokenizer } as unknown as TextTokenizer,
   });
@@ -29,8 +29,8 @@ test('a large picture is written tile by tile, with the whole picture at the end
 test('the whole picture is left out where the processor says so', () => {
   const { layout, expand, prepare } = family({ max_tiles: 2, use_thumbnail: false });
   expect(expand(layout(large))).not.toContain('thumbnail');
-  const picture = { data: new Uint8Array(48 * 96 * 3), ...large, channels: 3 } as const;
-  const runs = prepare(picture).map((run) => run());
+  const image = { data: new Uint8Array(48 * 96 * 3), ...large, channels: 3 } as const;
+  const runs = prepare(image).map((run) => run());
   expect(runs.map(({ pixel_values: pixels }) => pixels!.dims)).toEqual([
     [1, 16, 48],
     [1, 16, 48],

@@ -27,13 +27,13 @@ test('a small picture is one tile', () => {
 });
 
 test('tiles are black where a picture ends, and levels are of bfloat16', () => {
-  const picture = {
+  const image = {
     data: new Uint8Array(10 * 24 * 3).fill(200),
     height: 10,
     width: 24,
     channels: 3,
   } as const;
-  const [run] = family().prepare(picture);
+  const [run] = family().prepare(image);
   const { data, dims } = run!()['pixel_values']!;
   expect(dims).toEqual([1, 3, 24, 24]);
   expect([...(data as Float32Array).subarray(0, 240)]).toEqual(Array.from({ length: 240 }, () => 0.5703125));

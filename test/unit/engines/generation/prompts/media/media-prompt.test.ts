@@ -11,7 +11,7 @@ const family = {
   expand: ({ count }: { count: number }) => '<image>'.repeat(count),
 };
 
-const picture = (id: number, count: number): EncodedMedium => ({
+const image = (id: number, count: number): EncodedMedium => ({
   ...{ id, count, patches: 4 * count },
   features: {
     type: 'float32',
@@ -22,11 +22,11 @@ const picture = (id: number, count: number): EncodedMedium => ({
 
 const TOKENS = { tokenIds: [family.tokenId] };
 
-const medium = (id: number, count: number) => ({ kind: 'image' as const, layout: picture(id, count) });
+const medium = (id: number, count: number) => ({ kind: 'image' as const, layout: image(id, count) });
 
 test('media of several kinds go where their placeholders are', () => {
   const video = { placeholder: '<video>', expand: () => '[<image>]' };
-  const clip = { kind: 'video' as const, layout: picture(3, 1) };
+  const clip = { kind: 'video' as const, layout: image(3, 1) };
   const given = [medium(1, 1), clip, medium(2, 2)];
   const { text, media } = expandMedia({ image: family, video }, '<video>a<image>b<image>', given);
   expect(text).toBe('[<image>]a<image>b<image><image>');
@@ -49,8 +49,8 @@ test('what pictures share with what stands beside them is written once', () => {
 test.each([
   ['a text that holds the placeholder', 'a <image>', 0],
   ['a template that leaves pictures out', 'a', 1],
-])('%s is refused', (_, text, pictures) => {
-  const given = Array.from({ length: pictures }, () => medium(1, 1));
+])('%s is refused', (_, text, images) => {
+  const given = Array.from({ length: images }, () => medium(1, 1));
   expect(() => expandMedia({ image: family }, text, given)).toThrow(/places for/);
 });
 
@@ -60,7 +60,7 @@ test('a text that holds the placeholder of media that are not read is refused', 
 });
 
 test('features stand where the tokens of pictures are, in the order of the pictures', () => {
-  const prompt = mediaPrompt(TOKENS, [1, 9, 9, 9, 2, 9, 3], [picture(1, 2), picture(2, 2)]);
+  const prompt = mediaPrompt(TOKENS, [1, 9, 9, 9, 2, 9, 3], [image(1, 2), image(2, 2)]);
   expect(
     prompt.spans!.map(({ start, count, features: { data } }) => [start, count, [...(data as Float32Array)]]),
   ).toEqual([
@@ -72,7 +72,7 @@ test('features stand where the tokens of pictures are, in the order of the pictu
 });
 
 test('another picture has other keys, the same has the same', () => {
-  const keysOf = (id: number) => mediaPrompt(TOKENS, [1, 9, 9, 2], [picture(id, 2)]).keys;
+  const keysOf = (id: number) => mediaPrompt(TOKENS, [1, 9, 9, 2], [image(id, 2)]).keys;
   expect(keysOf(1)).toEqual(keysOf(1));
   const [one, other] = [keysOf(1)!, keysOf(2)!];
   expect([one[0], one[3]]).toEqual([1, 2]);
@@ -81,11 +81,11 @@ test('another picture has other keys, the same has the same', () => {
 });
 
 test('as many tokens as features', () => {
-  expect(() => mediaPrompt(TOKENS, [9], [picture(1, 2)])).toThrow(/1 tokens of media.*2 features/);
+  expect(() => mediaPrompt(TOKENS, [9], [image(1, 2)])).toThrow(/1 tokens of media.*2 features/);
   expect(mediaPrompt(TOKENS, [1, 2], [])).toEqual({ tokens: [1, 2] });
 });
 
-/** Numbers of transformers' get_rope_index for pictures of 2 x 3 and 1 x 2 features. */
+/** Numbers of transformers' get_rope_index for images of 2 x 3 and 1 x 2 features. */
 test('positions on three axes are those of Python', () => {
   const { axes, shift } = ropePositions(17, [
     { start: 3, grid: [1, 2, 3] },
@@ -100,7 +100,7 @@ test('positions on three axes are those of Python', () => {
 });
 
 test('steps of a clip between words have places of their own', () => {
-  const clip = { ...picture(1, 4), grid: [2, 1, 2] as const };
+  const clip = { ...image(1, 4), grid: [2, 1, 2] as const };
   const { positions } = mediaPrompt({ ...TOKENS, positions: ropePositions }, [1, 9, 9, 2, 9, 9, 3], [clip]);
   expect(positions).toEqual({
     axes: [

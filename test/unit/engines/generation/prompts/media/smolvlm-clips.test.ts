@@ -33,11 +33,11 @@ test.each([
 test('each frame stands behind its time, and the introduction counts those of the longest clip', () => {
   const { layout } = clips.choose(video(7500, 1), { num_frames: 2 });
   const { layout: other } = clips.choose(video(250, 10), {});
-  const picture = '<fake_token_around_image><global-img><image><fake_token_around_image>';
+  const image = '<fake_token_around_image><global-img><image><fake_token_around_image>';
   expect(layout.count).toBe(2);
   expect(clips.expand(layout, [layout, other])).toBe(
     'You are provided the following series of twenty-five frames from a 2:05:00 [H:MM:SS] video.\n' +
-      `\nFrame from 00:01:${picture}\nFrame from 124:59:${picture}\n\n`,
+      `\nFrame from 00:01:${image}\nFrame from 124:59:${image}\n\n`,
   );
 });
 

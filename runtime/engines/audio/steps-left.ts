@@ -1,0 +1,60 @@
+import { RunError } from '../../core/errors.js';
+import type { ModelReaders } from '../../core/readers.js';
+import { firstNumber, type Json } from '../repository/model-folder.js';
+
+interface Convolution {
+  kernel: number;
+  stride: number;
+  /** At both ends. */
+  padding: number;
+}
+
+/** Moonshine's, which no configuration lists. */
+const MOONSHINE: readonly Convolution[] = [
+  { kernel: 127, stride: 64, padding: 0 },
+  { kernel: 7, stride: 3, padding: 0 },
+  { kernel: 3, stride: 2, padding: 0 },
+];
+
+export type AudioReader = ModelReaders['audio'];
+
+/** Convolutions that leave fewer steps of what networks over audio clips read, as their configurations list them. */
+function convolutionsOf(config: Json, reader: AudioReader): readonly Convolution[] {
+  if (reader === 'moonshine') return MOONSHINE;
+  const [kernels, strides] = [config['conv_kernel'], config['conv_stride']];
+  const readers =
+    Array.isArray(kernels) && Array.isArray(strides) && reader !== 'wav2vec2-bert'
+      ? kernels.map((kernel, i) => ({ kernel: Number(kernel), stride: Number(strides[i]), padding: 0 }))
+      : [];
+  return [...readers, ...adaptersOf(config, reader)];
+}
+
+function adaptersOf(config: Json, reader: AudioReader): Convolution[] {
+  if (config['add_adapter'] !== true) return [];
+  const stride = firstNumber(config, 'adapter_stride') ?? 2;
+  const isOverFrames = reader === 'wav2vec2-bert';
+  const count = firstNumber(config, 'num_adapter_layers') ?? (isOverFrames ? 1 : 3);
+  const kernel = firstNumber(config, 'adapter_kernel_size') ?? 3;
+  return Array.from({ length: count }, () => ({
+    ...{ kernel, stride, padding: isOverFrames ? Math.floor(stride / 2) : 1 },
+  }));
+}
+
+/** What is left of so many samples or frames; 0 or less for fewer than a convolution spans. */
+export function stepsLeft(config: Json, reader: AudioReader, length: number): number {
+  let left = length;
+  for (const { kernel, stride, padding } of convolutionsOf(config, reader)) {
+    left = Math.floor((left + 2 * padding - kernel) / stride) + 1;
+    if (left < 1) break;
+  }
+  return left;
+}
+
+/** @throws RunError 422 for what is too short, on which Python fails, too */
+export function requireSteps(config: Json, reader: AudioReader, length: number): void {
+  if (stepsLeft(config, reader, length) >= 1) return;
+  throw new RunError(
+    'unprocessable',
+    'the sound, or a piece of it, is shorter than what this model hears at once: send a longer one',
+  );
+}

@@ -1,8 +1,0 @@
-/** Decoded pixels. */
-export interface Picture {
-  /** Interleaved samples, row by row: width * height * channels bytes. */
-  data: Uint8Array;
-  width: number;
-  height: number;
-  channels: number;
-}
