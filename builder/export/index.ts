@@ -10,7 +10,7 @@ import { interruptible } from '../interrupt.js';
 import { madeFolder, noteFile } from '../pack/made-files.js';
 import type { ModelPlan } from '../plan/model-plan.js';
 import { cacheFolder, type DecideOptions } from '../source.js';
-import { type Exported, keptExport, makeExport, withExport } from './make-export.js';
+import { type Exported, keptExport, makeExport, restsOf, summaryOf, withExport } from './make-export.js';
 import type { ToExport } from './plan-export.js';
 import { ensureTools, type ToolsRequest } from './tools.js';
 
@@ -26,7 +26,7 @@ export async function exportModel(
   const exported = await ensureExported(toExport!, { folder, checkpoint, spec, options, deps });
   const finished = withExport(spec, exported);
   options.report.note(shareNote(exported));
-  if (exported.rest) await fetchWeights({ ...options, model: { spec: finished } }, deps);
+  if (restsOf(exported).length > 0) await fetchWeights({ ...options, model: { spec: finished } }, deps);
   const formats = model.formats.map((one) => (one === spec ? finished : one));
   return { ...model, spec: finished, formats, toExport: undefined };
 }
@@ -116,7 +116,12 @@ export function toolsRequest(flags: DecideOptions['flags'], deps: CommandDeps): 
   return { python, cache: cacheFolder(flags, deps), packageRoot, env };
 }
 
-function shareNote({ shares: { inPlace, transposed, copied }, difference, fusions }: Exported): string {
+function shareNote(exported: Exported): string {
+  const {
+    shares: { inPlace, transposed, copied },
+    difference,
+    fusions,
+  } = summaryOf(exported);
   const share = (100 * (inPlace + transposed)) / Math.max(1, inPlace + transposed + copied);
   const how = fusions ? '' : ', without fused operators';
   return `exported: ${share.toFixed(share < 99.95 ? 1 : 0)} % of the weights stay in the checkpoint${how}; differs from torch by ${difference.toExponential(1)} of the largest number`;

@@ -58,6 +58,8 @@ const KNOWN: Readonly<Record<string, Known>> = {
     'pp_ocrv6_medium_det',
     'pp_ocrv6_small_det',
   ),
+  ...refused('its tokenizer is written in Python, and has no code here', 'fsmt'),
+  ...refused('it reads audio beside texts, and has no encoder of them', 'audioflamingo3', 'musicflamingo'),
   videomt: { refused: 'it reads videos' },
   cpmant: { refused: 'it puts tokens of its own before each text' },
   deepseek_v4: { refused: 'its cache holds more than keys, values and states' },

@@ -1,195 +1,44 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
-import path from 'node:path';
-import * as z from 'zod';
-import { NO_TELEMETRY } from '../../runtime/boot/engine-environment.js';
-import type { ModelSpec, RepoFile, WrittenGraph } from '../../runtime/core/spec.js';
-import { LARGEST_GRAPH } from '../../runtime/core/spec.js';
-import { makeFolder } from '../../runtime/store/make-folder.js';
-import { replaceFile } from '../../runtime/store/replace-file.js';
-import { Refusal } from '../plan/refusal.js';
-import { finishGraph, type Finished } from './finish/finish.js';
-import { bytesAt } from './finish/weights.js';
-import { EXPORTED_GRAPH, type ToExport } from './plan-export.js';
-import { checkGraph } from './check-graph.js';
-import { ofOneRow } from './recipes/images.js';
-import { runExport } from './run-export.js';
-import type { ExportRecipe } from './types.js';
+import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
+import { type ExportedGraph, keptGraph } from './export-record.js';
+import type { Shares } from './finish/finish.js';
+import { makeGraph, type MakeRequest } from './make-graph.js';
+import type { ToExport } from './plan-export.js';
 
-/** What an export gave. */
-export interface Exported {
-  written: WrittenGraph;
-  /** Weights that the checkpoint does not have; undefined where there are none, or few enough for the graph. */
-  rest?: RepoFile | undefined;
-  shares: Finished['shares'];
-  /** From torch, of the largest number. */
-  difference: number;
-  fusions: boolean;
-}
+export type { MakeRequest } from './make-graph.js';
 
-export interface MakeRequest {
-  id: string;
-  toExport: ToExport;
-  /** Folder for what is kept: the record, and the rest of the weights. */
-  folder: string;
-  /** Folder of the checkpoint. */
-  checkpoint: string;
-  python: string;
-  packageRoot: string;
-  threads: number;
-  signal?: AbortSignal | undefined;
-  onStep(what: string): void;
-  /** A folder with the rest of the weights, which lies in `folder`, beside the checkpoint. */
-  besideRest(rest: RepoFile): Promise<string>;
-}
+/** What an export gave: all graphs of a model. */
+export type Exported = readonly ExportedGraph[];
 
-/** The spec with the graph, as model.json has it. */
-export function withExport(spec: ModelSpec, { written, rest }: Exported): ModelSpec {
-  const files = rest ? [...spec.files, rest].sort((a, b) => (a.path < b.path ? -1 : 1)) : spec.files;
-  return { ...spec, files, written: [written] };
-}
-
-const restName = (key: string): string => `slipway-exported-${key}.bin`;
-const recordName = (key: string): string => `slipway-exported-${key}.json`;
-
-const record = z.object({
-  written: z.object({
-    path: z.literal(EXPORTED_GRAPH),
-    size: z.int().min(1).max(LARGEST_GRAPH),
-    sha256: z.string(),
-    content: z.base64(),
-  }),
-  rest: z.object({ path: z.string(), size: z.int().min(1), sha256: z.string() }).optional(),
-  shares: z.object({ inPlace: z.number(), transposed: z.number(), copied: z.number() }),
-  difference: z.number(),
-  fusions: z.boolean(),
-});
-
-/** An earlier export of the same; undefined where there is none. */
-export async function keptExport(folder: string, { key }: ToExport): Promise<Exported | undefined> {
-  const text = await readFile(path.join(folder, recordName(key)), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  try {
-    return record.parse(JSON.parse(text));
-  } catch {
-    // Of another version, or cut off: it is made again.
-    return undefined;
-  }
-}
-
-/**
- * Exports a network, moves its weights back into the checkpoint's files, and compares it with torch; what is beyond the
- * tolerance is tried again without fused operators, and of images with one a run.
- * @throws Refusal where the graph can't be made, or computes otherwise than torch does
- */
+/** Exports the graphs of a model one after the other; those that were exported earlier are taken. @throws Refusal as makeGraph does */
 export async function makeExport(request: MakeRequest): Promise<Exported> {
-  const { id, toExport, folder } = request;
-  await makeFolder(folder);
-  const problems: string[] = [];
-  for (const { recipe, fusions, how } of waysOf(toExport.recipe)) {
-    const out = await mkdtemp(path.join(folder, '.slipway-export-'));
-    try {
-      const found = await attempt({ ...request, toExport: { ...toExport, recipe }, out, fusions });
-      if (typeof found !== 'string') {
-        await replaceFile(path.join(folder, recordName(toExport.key)), `${JSON.stringify(found)}\n`);
-        return found;
-      }
-      problems.push(`${how}: ${found}`);
-    } finally {
-      await rm(out, { recursive: true, force: true });
-    }
-  }
-  throw new Refusal(
-    `${id} can't be exported: ${problems.at(-1)}`,
-    'take a repository with an ONNX export, or make one and give it with --from',
-  );
+  const { toExport, folder } = request;
+  const made: ExportedGraph[] = [];
+  for (const graph of toExport.graphs)
+    made.push((await keptGraph(folder, graph)) ?? (await makeGraph(request, graph)));
+  return made;
 }
 
-interface Way {
-  recipe: ExportRecipe;
-  fusions: boolean;
-  how: string;
+/** An earlier export of the same model; undefined where a graph of it is missing. */
+export async function keptExport(folder: string, { graphs }: ToExport): Promise<Exported | undefined> {
+  const kept = await Promise.all(graphs.map((graph) => keptGraph(folder, graph)));
+  return kept.every((one) => one !== undefined) ? kept : undefined;
 }
 
-/** Ways to export a network, the best one first. */
-function waysOf(recipe: ExportRecipe): Way[] {
-  const single = ofOneRow(recipe);
-  return [
-    { recipe, fusions: true, how: 'with fused operators' },
-    { recipe, fusions: false, how: 'without fused operators' },
-    ...(single ? [{ recipe: single, fusions: false, how: 'with one picture a run' }] : []),
-  ];
+/** Files of weights that the checkpoint does not have. */
+export const restsOf = (exported: Exported): RepoFile[] => exported.flatMap(({ rest }) => rest ?? []);
+
+/** The spec with the graphs, as model.json has it. */
+export function withExport(spec: ModelSpec, exported: Exported): ModelSpec {
+  const files = [...spec.files, ...restsOf(exported)].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { ...spec, files, written: exported.map(({ written }) => written) };
 }
 
-/** Of the largest number of an output: what a finished graph may differ by from torch. */
-const TOLERANCE = 1e-4;
-
-const BASE_MEMORY = 3 * 2 ** 30;
-const FLOAT = 4;
-/** Weights are in memory as they were loaded, as the graph holds them, and while both are written. */
-const COPIES = 4;
-const [BASE_SECONDS, LAYER_SECONDS] = [300, 10];
-
-type Attempt = MakeRequest & { out: string; fusions: boolean };
-
-/** A text says what is wrong with this way of exporting it. */
-async function attempt(request: Attempt): Promise<Exported | string> {
-  const { toExport, folder, checkpoint, out, fusions, packageRoot, signal, onStep, besideRest } = request;
-  const { recipe, parameters, layers, sources, index, key } = toExport;
-  onStep(fusions ? 'traces it' : 'traces it without fused operators');
-  const run = await runExport({
-    ...{ ...request, recipe, out, fusions, signal },
-    files: sources.map(({ path }) => path),
-    memoryBytes: BASE_MEMORY + COPIES * FLOAT * parameters,
-    seconds: BASE_SECONDS + LAYER_SECONDS * layers,
-  });
-  if ('problem' in run) return run.problem;
-  onStep('moves the weights back');
-  const { outputs } = recipe;
-  const graph = path.join(out, 'model.onnx');
-  const finished = await finishGraph({ graph, outputs, index, checkpoint, restFile: restName(key) });
-  if (finished.bytes.length > LARGEST_GRAPH)
-    return `its graph has ${finished.bytes.length} bytes without weights`;
-  const rest = await writeRest(path.join(folder, restName(key)), out, finished);
-  onStep('compares it with torch');
-  const difference = await checkGraph({
-    ...{ graph: finished.bytes, packageRoot, env: NO_TELEMETRY, signal },
-    weightsIn: path.resolve(rest ? await besideRest(rest) : checkpoint),
-    probes: path.join(out, 'probes.safetensors'),
-  });
-  if (typeof difference === 'string') return difference;
-  if (!(difference <= TOLERANCE))
-    return `it differs from torch by ${difference.toExponential(1)} of the largest number`;
-  return { written: written(finished.bytes), rest, shares: finished.shares, difference, fusions };
-}
-
-function written(bytes: Uint8Array): WrittenGraph {
+/** Of all graphs together: where their weights are, and the largest difference from torch. */
+export function summaryOf(exported: Exported): Omit<ExportedGraph, 'written' | 'rest'> {
+  const sum = (of: keyof Shares) => exported.reduce((total, { shares }) => total + shares[of], 0);
   return {
-    path: EXPORTED_GRAPH,
-    size: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    content: Buffer.from(bytes).toString('base64'),
+    shares: { inPlace: sum('inPlace'), transposed: sum('transposed'), copied: sum('copied') },
+    difference: Math.max(...exported.map(({ difference }) => difference)),
+    fusions: exported.every(({ fusions }) => fusions),
   };
-}
-
-/** Copies the weights that the checkpoint does not have. */
-async function writeRest(target: string, from: string, { rest }: Finished): Promise<RepoFile | undefined> {
-  if (rest.length === 0) return undefined;
-  const part = `${target}.making`;
-  const hash = createHash('sha256');
-  let size = 0;
-  const handle = await open(part, 'w');
-  try {
-    for (const { from: place, offset } of rest) {
-      const bytes = Buffer.concat([Buffer.alloc(offset - size), await bytesAt(from, place)]);
-      await handle.write(bytes);
-      hash.update(bytes);
-      size += bytes.length;
-    }
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(part, target);
-  return { path: path.basename(target), size, sha256: hash.digest('hex') };
 }

@@ -14,23 +14,28 @@ import type { ExportChoice } from './choice.js';
 import { parseObject } from '../plan/facts.js';
 import { verdictOf } from './known.js';
 import { layersOf, requireBounded } from './limits.js';
-import { recipeFor } from './recipes/index.js';
+import { recipesFor } from './recipes/index.js';
 import { type ExportRecipe, RECIPE_VERSION, type ToolVersions } from './types.js';
 
-/** Where the graph stands in model.json. */
-export const EXPORTED_GRAPH = 'graphs/model.onnx';
+/** A graph that is still to be exported. */
+export interface GraphToExport {
+  role: string;
+  /** Where it stands in model.json. */
+  path: string;
+  recipe: ExportRecipe;
+  /** Of everything that the graph depends on. */
+  key: string;
+}
 
 /** An export that is still to be made. */
 export interface ToExport {
-  recipe: ExportRecipe;
+  graphs: readonly GraphToExport[];
   versions: ToolVersions;
   index: WeightIndex;
   /** config.json, and the checkpoint's files. */
   sources: RepoFile[];
   layers: number;
   parameters: number;
-  /** Of everything that the graph depends on. */
-  key: string;
   dtype: 'fp32' | 'fp16' | 'bf16';
   /** True for a type that was compared with Python. */
   known: boolean;
@@ -59,23 +64,27 @@ export async function planExport({
   if (choice === 'never') return 'exports are switched off (--export never)';
   const read = async (name: string) => parseObject(name, await source.readText(info, name));
   const [config, processing] = await Promise.all([read('config.json'), read('preprocessor_config.json')]);
-  const recipe = recipeFor({ head, config, processing });
-  if (typeof recipe === 'string') return `no export: ${recipe}`;
-  const verdict = verdictOf(recipe.modelType, head);
-  if (verdict.kind === 'refused') return `${recipe.modelType} can't be exported: ${verdict.reason}`;
+  const recipes = recipesFor({ head, config, processing });
+  if (typeof recipes === 'string') return `no export: ${recipes}`;
+  const modelType = config['model_type'] as string;
+  const verdict = verdictOf(modelType, head);
+  if (verdict.kind === 'refused') return `${modelType} can't be exported: ${verdict.reason}`;
   if (verdict.kind === 'untried' && choice !== 'force')
-    return `exports of ${recipe.modelType} are untried; --export force tries it`;
+    return `exports of ${modelType} are untried; --export force tries it`;
   const checkpoint = await checkpointOf(source, info);
   if (typeof checkpoint === 'string') return checkpoint;
   const { index, files } = checkpoint;
   requireBounded(info.id, config, index);
   const named = new Set(['config.json', ...files]);
   const sources = info.files.filter(({ path }) => named.has(path));
+  const graphs = Object.entries(recipes).map(([role, recipe]) => ({
+    ...{ role, path: `graphs/${role}.onnx`, recipe },
+    key: keyOf({ recipe, versions, sources }),
+  }));
   return {
-    ...{ recipe, versions, index, sources },
+    ...{ graphs, versions, index, sources },
     layers: layersOf(index),
     parameters: numbersIn(index.values()),
-    key: keyOf({ recipe, versions, sources }),
     dtype: dtypeOf(index),
     known: verdict.kind === 'exports',
   };
@@ -100,7 +109,11 @@ async function checkpointOf(
 }
 
 /** Exact: the graph depends on the weights' values, since equal tensors become one. */
-function keyOf({ recipe, versions, sources }: Pick<ToExport, 'recipe' | 'versions' | 'sources'>): string {
+function keyOf({
+  recipe,
+  versions,
+  sources,
+}: Pick<ToExport, 'versions' | 'sources'> & Pick<GraphToExport, 'recipe'>): string {
   const files = sources.map(({ path, sha256, gitOid }) => [path, sha256 ?? gitOid]);
   return createHash('sha256')
     .update(JSON.stringify([RECIPE_VERSION, recipe, versions, files]))

@@ -52,6 +52,10 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
     'it reads other inputs than those of the task': ['lxmert'],
     "its answers were not Python's": ['splinter'],
   },
+  'seq2seq-lm': {
+    '': ['bigbird_pegasus encoder-decoder pegasus_x t5gemma'],
+    'how it computes depends on the numbers that it reads': ['nllb-moe'],
+  },
   'sequence-classification': {
     '': [
       'axk2 biogpt ctrl diffllama doge flaubert jetmoe layoutlm layoutlmv3 lilt markuplm minimax',

@@ -41,6 +41,10 @@ export interface ExportRecipe {
   padding?: 'left';
   /** A step of a decoder: tokens behind a cache, which transformers itself makes of the sample. */
   decoder?: true;
+  /** Which graph of an encoder-decoder: its encoder, the step that makes the caches, one that goes on from them. */
+  part?: 'encoder' | 'first' | 'next';
+  /** Names of the exporter's inputs -> those of the finished graph. */
+  names?: Readonly<Record<string, string>>;
   traced: Sizes;
   /** What the finished graph is compared by. */
   probes: readonly Sizes[];

@@ -14,7 +14,7 @@ import { requireAbility } from './ability.js';
 import { type FoundAdapter, MERGE_REMEDY } from './adapter/index.js';
 import { possibleTasks } from './architectures.js';
 import type { ExportChoice } from '../export/choice.js';
-import { EXPORTED_GRAPH, planExport, type ToExport } from '../export/plan-export.js';
+import { planExport, type ToExport } from '../export/plan-export.js';
 import type { ToolVersions } from '../export/types.js';
 import { exportedReasons } from '../export/reasons.js';
 import { type AnyBinding, chooseEngine } from './choose-engine.js';
@@ -109,7 +109,6 @@ async function exportedWeights(
   if (!exports || weights !== undefined || gguf) return undefined;
   const { choice, versions } = exports;
   if ((tried || hasExport) && choice !== 'force') return undefined;
-  if (!binding.graphs.includes('model')) return 'its kind of model is not exported';
   const toExport = await planExport({ source, info, head: binding.head, choice, versions });
   if (typeof toExport === 'string') return toExport;
   if (bits !== undefined || (dtype !== undefined && dtype !== toExport.dtype))
@@ -120,8 +119,9 @@ async function exportedWeights(
   requireFiles(info, taskOf(task), binding, facts);
   const weightFiles = toExport.sources.filter(({ path }) => path.endsWith('.safetensors'));
   const files = withExtra(weightFiles, { info, extra: binding.files });
+  const graphs = Object.fromEntries(toExport.graphs.map(({ role, path }) => [role, path]));
   return {
-    choice: { dtype: toExport.dtype, graphs: { model: EXPORTED_GRAPH }, files, exported: toExport },
+    choice: { dtype: toExport.dtype, graphs, files, exported: toExport },
     ...{ others: [], parameters: toExport.parameters, reasons: exportedReasons(toExport), toExport },
   };
 }

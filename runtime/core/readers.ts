@@ -30,9 +30,10 @@ export const ROPES = ['recomputed'] as const;
 /**
  * Where positions of a text end, if not with rows for all of `max_position_embeddings` that go on by computing. `learned`: with the
  * table, whatever the graph is fed. `after-padding`, `after-two`: with the table, whose rows up to that of padding, or whose first two,
- * no token gets. `distance`: never, since tokens know their distance alone.
+ * no token gets. `distance`: never, since tokens know their distance alone. `blocks`: with the table, but tokens of long texts attend
+ * to blocks.
  */
-export const POSITIONS = ['learned', 'after-padding', 'after-two', 'distance'] as const;
+export const POSITIONS = ['learned', 'after-padding', 'after-two', 'distance', 'blocks'] as const;
 export type PositionKind = (typeof POSITIONS)[number];
 /** Templates take contents as plain strings, whatever they look like. */
 export const MESSAGES = ['plain'] as const;

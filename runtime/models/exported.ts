@@ -65,7 +65,8 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   pix2struct: { readers: { processor: 'Pix2Struct' } },
   layoutlmv2: { heads: ['document-reading'], readers: { processor: 'LayoutLMv2' } },
   bridgetower: { readers: { processor: 'BridgeTower' } },
-  bigbird_pegasus: { readers: { decoderInput: 'shifted' } },
+  big_bird: { readers: { positions: 'blocks' } },
+  bigbird_pegasus: { readers: { decoderInput: 'shifted', positions: 'blocks' } },
   ultravox: { usualTask: 'audio-text-to-text', readers: { prompts: { audio: 'ultravox' } } },
   deberta: { readers: debertaReaders },
   ...of(

@@ -2,6 +2,8 @@ import { type Graph, type GraphValue, tensorShape, withInnerNodes } from './grap
 
 /** As transformers' exporter calls keys and values: `cache.layers.3.keys`, with `input.` or `output.` where both sides have it. */
 const CACHE = /^(?:(?:input|output)\.)?cache\.layers\.(\d+)\.(keys|values)$/;
+/** Of an encoder-decoder: keys and values of the tokens, and of the source. */
+const SIDES = /^(?:(?:input|output)\.)?cache\.(self|cross)_attention_cache\.layers\.(\d+)\.(keys|values)$/;
 /** What convolutions and recurrent layers keep: `cache.layers.3.conv_states.0`. */
 const STATE = /^(?:(?:input|output)\.)?cache\.layers\.(\d+)\.(conv|recurrent)_states\.(\d+)$/;
 /** Keys by which a layer chooses the tokens that it looks at: `cache.layers.3.indexer_keys`, [rows, length, width]. */
@@ -9,14 +11,17 @@ const INDEX = /^(?:(?:input|output)\.)?cache\.layers\.(\d+)\.indexer_keys$/;
 
 /**
  * The name that decoders are run by here, for a port of transformers' exporter: `past_key_values.3.key`, `present.3.key`,
- * `past_conv0.3`, `present_conv0.3`, `past_index.3`. All other names stay.
+ * `past_key_values.3.encoder.key`, `past_conv0.3`, `present_conv0.3`, `past_index.3`. All other names stay.
  * @param side of the graph that it is on
  */
 export function cacheName(name: string, side: 'input' | 'output'): string {
   const isInput = side === 'input';
   const [, layer, kind] = CACHE.exec(name) ?? [];
-  if (layer !== undefined)
-    return `${isInput ? 'past_key_values' : 'present'}.${layer}.${kind === 'keys' ? 'key' : 'value'}`;
+  const cache = isInput ? 'past_key_values' : 'present';
+  if (layer !== undefined) return `${cache}.${layer}.${ofKind(kind)}`;
+  const [, of, depth, part] = SIDES.exec(name) ?? [];
+  if (depth !== undefined)
+    return `${cache}.${depth}.${of === 'self' ? 'decoder' : 'encoder'}.${ofKind(part)}`;
   const [, at, state, number] = STATE.exec(name) ?? [];
   const time = isInput ? 'past' : 'present';
   if (at !== undefined) return `${time}_${state}${number}.${at}`;
@@ -24,10 +29,15 @@ export function cacheName(name: string, side: 'input' | 'output'): string {
   return place === undefined ? name : `${time}_index.${place}`;
 }
 
-/** The graph with the names of its cache that decoders are run by; the same one where none is the exporter's. */
-export function renameCache(graph: Graph): Graph {
+const ofKind = (kind: string | undefined) => (kind === 'keys' ? 'key' : 'value');
+
+/**
+ * The graph with the names of its cache that decoders are run by; the same one where none is the exporter's.
+ * @param others names of inputs -> new ones
+ */
+export function renameCache(graph: Graph, others: Readonly<Record<string, string>> = {}): Graph {
   const names = new Map([
-    ...graph.inputs.map(({ name }) => [name, cacheName(name, 'input')] as const),
+    ...graph.inputs.map(({ name }) => [name, others[name] ?? cacheName(name, 'input')] as const),
     ...graph.outputs.map(({ name }) => [name, cacheName(name, 'output')] as const),
   ]);
   if ([...names].every(([from, to]) => from === to)) return graph;

@@ -1,6 +1,6 @@
 /** docs/atlas.md: what `builder plan` says of every model type of transformers that has a class for one of our tasks. */
 import { readFileSync } from 'node:fs';
-import { findRecipe } from '../../dist/builder/export/recipes/index.js';
+import { findRecipes } from '../../dist/builder/export/recipes/index.js';
 import { verdictOf } from '../../dist/builder/export/known.js';
 import { chooseEngine } from '../../dist/builder/plan/choose-engine.js';
 import { Refusal } from '../../dist/builder/plan/refusal.js';
@@ -44,7 +44,7 @@ const TEXTS = { vocab_size: 1000 };
 function isPlanned(task, type, head) {
   const config = { model_type: type, architectures: [tasks[task][type]], ...TEXTS, text_config: TEXTS };
   // Exported graphs read pictures of one size.
-  const recipe = findRecipe({ head, config, processing: { keep_aspect_ratio: false } });
+  const recipe = findRecipes({ head, config, processing: { keep_aspect_ratio: false } });
   return typeof recipe === 'object' && trials[task]?.[type]?.result !== 'unplanned';
 }
 

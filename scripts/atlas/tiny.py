@@ -21,11 +21,12 @@ sys.path.insert(0, "scripts/fixtures")
 import tiny_parts as parts
 import tiny_texts as texts
 import zoo_exported as zoo
+import zoo_exported_seq2seq as seq2seq
 
 LIMIT = 90
 MOST_PARAMETERS = 30e6
 ANSWER, DEPTH = "question-answering", "depth-estimation"
-CLASSES = {**zoo.CLASSES, ANSWER: "QuestionAnswering", DEPTH: "DepthEstimation"}
+CLASSES = {**zoo.CLASSES, ANSWER: "QuestionAnswering", DEPTH: "DepthEstimation", seq2seq.TASK: "Seq2SeqLM"}
 PICTURES = (zoo.PICTURE, zoo.FEATURES, zoo.OBJECTS, zoo.SEGMENTS, DEPTH, zoo.MATCH)
 LAYERS = "num_hidden_layers n_layers n_layer num_layers encoder_layers decoder_layers num_decoder_layers num_encoder_layers"
 HEADS = "num_attention_heads n_heads n_head num_heads encoder_attention_heads decoder_attention_heads attention_heads"
@@ -116,6 +117,9 @@ def small_fields(kind, task):
 def variants(model_type, task):
     """Configurations from the smallest to the default: not every class takes all sizes."""
     kind = transformers.CONFIG_MAPPING[model_type]
+    if task == seq2seq.TASK:
+        yield seq2seq.SIZES[model_type]
+        return
     if model_type in SPECIAL:
         base = {"vocab_size": zoo.VOCABULARY, "pad_token_id": 0} if model_type == "perceiver" else {}
         small = {} if model_type in ("xlm", "flaubert") or not dataclasses.is_dataclass(kind) else base
@@ -144,7 +148,7 @@ def network(model_type, task, seed=5):
     problem = None
     for fields in variants(model_type, task):
         try:
-            labels = names if task not in (ANSWER, zoo.MATCH, DEPTH) else {}
+            labels = names if task not in (ANSWER, zoo.MATCH, DEPTH, seq2seq.TASK) else {}
             config = transformers.CONFIG_MAPPING[model_type](**fields, **labels)
             with torch.device("meta"):
                 size = sum(one.numel() for one in loader.from_config(config).parameters())
@@ -157,6 +161,9 @@ def network(model_type, task, seed=5):
     else:
         raise problem
     draw = torch.Generator().manual_seed(seed)
+    if task == seq2seq.TASK:
+        seq2seq.shake(model, draw)
+        return model
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=draw) * 0.06)
@@ -174,6 +181,11 @@ def answers(task, repo, folder):
         (folder / "expected").mkdir()
         found["depth"].save(folder / "expected" / "depth.png")
         return [{"request": {"base64": {"$file": "media/photo.jpg"}}, "expect": {"depth_png": {"$file": "expected/depth.png"}}}]
+    if task == seq2seq.TASK:
+        found = seq2seq.answers(repo)
+        if found is None:
+            raise Flat("its texts are answered alike")
+        return found
     if task == ANSWER:
         asked = [("Who waits?", text) for text in zoo.TEXTS[:2]]
         return [{"request": {"question": q, "context": c}, "expect": answer(repo, q, c)} for q, c in asked]
@@ -260,7 +272,7 @@ def make_with(seed, task, model_type, folder):
     if task == zoo.SPEECH:
         zoo.sound_files(repo, task)
     elif task not in PICTURES or task == zoo.MATCH:
-        zoo.text_files(repo, zoo.WRITER if task == zoo.WRITE else zoo.TOKENIZER)
+        zoo.text_files(repo, {zoo.WRITE: zoo.WRITER, seq2seq.TASK: seq2seq.TOKENIZER}.get(task, zoo.TOKENIZER))
     if model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and model_type not in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         without_segments(repo)
     try:

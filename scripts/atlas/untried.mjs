@@ -6,6 +6,7 @@ const ORDER = [
   ...['fill-mask', 'text-classification', 'token-classification', 'question-answering', 'feature-extraction'],
   ...['image-classification', 'image-feature-extraction', 'zero-shot-image-classification'],
   ...['object-detection', 'depth-estimation', 'image-segmentation', 'text-generation'],
+  'text2text-generation',
 ];
 
 /** @returns {{task: string, type: string}[]} */

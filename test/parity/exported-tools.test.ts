@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeExport } from '../../builder/export/make-export.js';
+import { makeExport, summaryOf } from '../../builder/export/make-export.js';
 import { difference } from './difference.js';
 import { plannedExport, ROOT, withGraph } from './exported.js';
 import { serveInline } from './load.js';
@@ -50,7 +50,7 @@ suite(`exports answer as Python does${python ? '' : ' (skipped: SLIPWAY_EXPORT_P
         },
       });
       console.log(
-        `EXPORT ${place.name} ${JSON.stringify({ ...exported.shares, difference: exported.difference, fusions: exported.fusions, graph: exported.written.size })}`,
+        `EXPORT ${place.name} ${JSON.stringify({ ...summaryOf(exported), graphs: exported.map(({ written }) => written.size) })}`,
       );
       if (process.env['KEEP_EXPORTS']) await cp(folder, place.dir, { recursive: true });
       const { spec, dir } = await withGraph(planned, exported, folder);

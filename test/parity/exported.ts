@@ -1,7 +1,7 @@
 import { copyFile, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Exported, withExport } from '../../builder/export/make-export.js';
+import { type Exported, restsOf, withExport } from '../../builder/export/make-export.js';
 import type { ToExport } from '../../builder/export/plan-export.js';
 import { PINNED } from '../../builder/export/versions.js';
 import { planModel } from '../../builder/plan/index.js';
@@ -38,7 +38,6 @@ export async function withGraph(
   exported: Exported,
   restFrom: string,
 ): Promise<{ spec: ModelSpec; dir: string }> {
-  const { rest } = exported;
-  if (rest) await copyFile(join(restFrom, rest.path), join(dir, rest.path));
+  for (const { path } of restsOf(exported)) await copyFile(join(restFrom, path), join(dir, path));
   return { spec: withExport(spec, exported), dir };
 }

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { keptExport, makeExport, type MakeRequest } from '../../builder/export/make-export.js';
-import type { ToExport } from '../../builder/export/plan-export.js';
+import type { GraphToExport, ToExport } from '../../builder/export/plan-export.js';
 import { PINNED } from '../../builder/export/versions.js';
 import { localFiles, readWeightIndex } from '../../runtime/weights/index.js';
 import { exportedGraph, safetensors } from '../unit/builder/export/exported-graph.js';
@@ -51,24 +51,22 @@ process.stdin.once('data', (line) => {
   return file;
 }
 
+const graphToExport = (role: string, key: string): GraphToExport => ({
+  ...{ role, path: `graphs/${role}.onnx`, key },
+  recipe: {
+    ...{ modelType: 'odd', class: 'AutoModel', config: {}, mayMiss: [], inputs: {}, free: [], traced: {} },
+    ...{ probes: [], outputs: ['logits'] },
+  },
+});
+
 async function request(python: string): Promise<MakeRequest> {
   const checkpoint = folderWith({
     ...{ 'config.json': '{}', 'tokenizer.json': '{}', 'modeling_odd.py': 'raise SystemExit' },
     'model.safetensors': safetensors({ factors: { type: 'F32', shape: [COUNT], bytes: bytes(FACTORS) } }),
   });
   const toExport: ToExport = {
-    recipe: {
-      ...{ modelType: 'odd', class: 'AutoModel', config: {}, mayMiss: [], inputs: {}, free: [], traced: {} },
-      ...{ probes: [], outputs: ['logits'] },
-    },
-    ...{
-      versions: PINNED,
-      layers: 1,
-      parameters: COUNT,
-      key: '0123456789abcdef',
-      dtype: 'fp32',
-      known: true,
-    },
+    graphs: [graphToExport('model', '0123456789abcdef')],
+    ...{ versions: PINNED, layers: 1, parameters: COUNT, dtype: 'fp32', known: true },
     index: await readWeightIndex(await localFiles(checkpoint)),
     sources: ['config.json', 'model.safetensors'].map((path) => ({ path, size: 1 })),
   };
@@ -84,18 +82,30 @@ describe('an export, by a program in place of Python that sees two files', () =>
   test('is kept beside the model, with its weights in the checkpoint', async () => {
     const asked = await request(exporter(made(1), made(1)));
     const exported = await makeExport(asked);
-    expect(exported).toMatchObject({
-      fusions: true,
-      difference: 0,
-      shares: { inPlace: 4 * COUNT, copied: 0 },
-    });
+    expect(exported).toMatchObject([
+      { fusions: true, difference: 0, shares: { inPlace: 4 * COUNT, copied: 0 } },
+    ]);
     expect(await keptExport(asked.folder, asked.toExport)).toEqual(exported);
     expect(readdirSync(asked.folder)).toEqual(['slipway-exported-0123456789abcdef.json']);
   });
 
+  test('of a model of several graphs is made again for those that are missing only', async () => {
+    const asked = await request(exporter(made(1), made(1)));
+    const [first] = asked.toExport.graphs;
+    const second = graphToExport('decoder_model', 'fedcba9876543210');
+    const toExport = { ...asked.toExport, graphs: [first!, second] };
+    const [kept] = await makeExport(asked);
+    expect(await keptExport(asked.folder, toExport)).toBeUndefined();
+    const other = exporter(made(1.001), made(1));
+    const exported = await makeExport({ ...asked, toExport, python: other });
+    expect(exported[0]).toEqual(kept);
+    expect(exported[1]).toMatchObject({ written: { path: 'graphs/decoder_model.onnx' }, fusions: false });
+    expect(await keptExport(asked.folder, toExport)).toEqual(exported);
+  });
+
   test('that fuses operators wrongly is made again without', async () => {
     const asked = await request(exporter(made(1.001), made(1)));
-    expect(await makeExport(asked)).toMatchObject({ fusions: false, difference: 0 });
+    expect(await makeExport(asked)).toMatchObject([{ fusions: false, difference: 0 }]);
   });
 
   test('that computes otherwise than torch does is refused, and leaves nothing behind', async () => {

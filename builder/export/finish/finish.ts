@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type GraphNode, readGraph, writeGraph } from '../../../runtime/onnx/graph.js';
+import { type Graph, type GraphNode, readGraph, writeGraph } from '../../../runtime/onnx/graph.js';
 import { intAttribute } from '../../../runtime/onnx/make.js';
 import type { WeightIndex } from '../../../runtime/weights/index.js';
 import { productsOf, turn, withFusedProducts } from './products.js';
@@ -14,6 +14,8 @@ export interface FinishRequest {
   graph: string;
   /** Outputs to keep. */
   outputs: readonly string[];
+  /** Of the exporter's inputs -> new ones. */
+  names?: Readonly<Record<string, string>> | undefined;
   index: WeightIndex;
   /** Folder of the checkpoint. */
   checkpoint: string;
@@ -54,8 +56,8 @@ const HALVES: Readonly<Record<string, number>> = { F16: 10, BF16: 16 };
  */
 export async function finishGraph(request: FinishRequest): Promise<Finished> {
   const { graph: file, outputs } = request;
-  const whole = renameCache(strip(readGraph(file)));
-  const caches = whole.outputs.map(({ name }) => name).filter((name) => /^present[._]/.test(name));
+  const whole = renameCache(strip(readGraph(file)), request.names);
+  const caches = madeCaches(whole);
   const graph = prune(whole, [...outputs, ...caches]);
   const tensors = graph.initializers.map(readTensor);
   const weights = tensors.filter(isWeight);
@@ -90,6 +92,15 @@ export async function finishGraph(request: FinishRequest): Promise<Finished> {
     rest: rest.inline ? [] : rest.parts,
     shares: sharesOf(weights, matches, rest.bytes),
   };
+}
+
+/** Caches that a graph makes. Keys and values of a source that it reads are handed through, and made by another graph. */
+function madeCaches({ inputs, outputs }: Graph): string[] {
+  const read = new Set(inputs.map(({ name }) => name));
+  return outputs
+    .map(({ name }) => name)
+    .filter((name) => /^present[._]/.test(name))
+    .filter((name) => !(name.includes('.encoder.') && read.has(name.replace('present', 'past_key_values'))));
 }
 
 /** A tensor of the checkpoint as a constant; one of 16 bits under a name of its own, cast to the one that nodes read. */

@@ -13,6 +13,7 @@ import sys
 import threading
 
 from decoders import decoder_probes, decoder_step
+from encoder_decoders import free_axes, part_of, part_probes
 from samples import Refused, check_inputs, sample
 
 REFUSED = 3
@@ -65,10 +66,14 @@ def export(job, model):
         raise Refused("these versions pack weights by other steps")
     fusions._STEPS = tuple(kept)
     auto = torch.export.Dim.AUTO
-    feeds, _ = sample(job, job["traced"], seed=1)
-    free = {name: {i: auto for i, axis in enumerate(job["inputs"][name]["axes"]) if axis in job["free"]} for name in feeds}
-    if job["decoder"]:
+    if job["part"]:
+        model, feeds, _ = part_of(job, model, job["traced"], seed=1)
+        free = free_axes(feeds)
+    elif job["decoder"]:
         model, feeds, free = decoder_step(job, model)
+    else:
+        feeds, _ = sample(job, job["traced"], seed=1)
+        free = {name: {i: auto for i, axis in enumerate(job["inputs"][name]["axes"]) if axis in job["free"]} for name in feeds}
     settings = OnnxConfig(dynamic=True, dynamic_shapes=free, ort_fusions="cpu" if job["fusions"] else None)
     return OnnxExporter().export(model, feeds, settings)
 
@@ -91,6 +96,12 @@ def probes(job, model):
     return found
 
 
+def probes_of(job, model):
+    if job["part"]:
+        return part_probes(job, model)
+    return decoder_probes(job, model) if job["decoder"] else probes(job, model)
+
+
 def work(job):
     import torch
     from safetensors.torch import save_file
@@ -99,8 +110,7 @@ def work(job):
     torch.manual_seed(0)
     model = load(job)
     check_inputs(job, model)
-    found = decoder_probes(job, model) if job["decoder"] else probes(job, model)
-    save_file(found, os.path.join(job["out"], "probes.safetensors"))
+    save_file(probes_of(job, model), os.path.join(job["out"], "probes.safetensors"))
     # Files of its own format are not needed: only the graph and its weights.
     import onnx_ir
 

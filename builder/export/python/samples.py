@@ -28,7 +28,8 @@ def sample(job, sizes, seed, padded=True):
                 ids[ids == avoided] = given["low"]
             for place, token in given["fixed"]:
                 ids[:, place] = token
-            feeds[name] = torch.where(real == 1, ids, torch.full_like(ids, given["pad"]))
+            padded_here = "length" in given["axes"]
+            feeds[name] = torch.where(real == 1, ids, torch.full_like(ids, given["pad"])) if padded_here else ids
         elif kind == "mask":
             feeds[name] = real.clone()
         elif kind == "segments":

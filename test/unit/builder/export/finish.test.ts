@@ -143,3 +143,35 @@ test('a weight that a node reads on its left, or inside of a branch, is not turn
   ]);
   expect(shares).toEqual({ inPlace: 0, transposed: 0, copied: 4 * ROWS * COLUMNS });
 });
+
+test('caches that a step makes are kept, and those of a source that it reads are not', async () => {
+  const [float, shape] = [1, ['rows', '4']];
+  const names = ['self', 'cross'].map((side) => `cache.${side}_attention_cache.layers.0.keys`);
+  const { model, data } = exportedGraph({
+    weights: { factors: { dims: [4], values: numbers(4, 1) } },
+    nodes: [
+      ...names.map((name) => ({
+        ...{ op: name.includes('self') ? 'Add' : 'Identity', outputs: [`output.${name}`] },
+        inputs: name.includes('self') ? [`input.${name}`, 'factors'] : [`input.${name}`],
+      })),
+      { op: 'Add', inputs: ['factors', `input.${names[1]}`], outputs: ['logits'] },
+    ],
+    inputs: Object.fromEntries(names.map((name) => [`input.${name}`, [float, shape]])),
+    outputs: Object.fromEntries(
+      [...names.map((name) => `output.${name}`), 'logits'].map((name) => [name, [float, shape]]),
+    ),
+  });
+  const graph = join(folderWith({ 'model.onnx': model, 'model.onnx.data': data }), 'model.onnx');
+  const checkpoint = folderWith({
+    'model.safetensors': safetensors({
+      factors: { type: 'F32', shape: [4], bytes: bytesOf(numbers(4, 1), 'F32') },
+    }),
+  });
+  const { bytes } = await finish({ checkpoint, graph }, ['logits']);
+  const { inputs, outputs } = readGraphBytes(bytes);
+  expect(inputs.map(({ name }) => name)).toEqual([
+    'past_key_values.0.decoder.key',
+    'past_key_values.0.encoder.key',
+  ]);
+  expect(outputs.map(({ name }) => name)).toEqual(['logits', 'present.0.decoder.key']);
+});

@@ -38,12 +38,15 @@ describe('a type without a writer', () => {
     ]);
     expect(reasons.join('\n')).toContain('graph: exported by transformers 5.24.0 with torch 2.15.0');
     expect(parameters).toBe(384);
-    expect(toExport).toMatchObject({ layers: 1, known: true, key: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    expect(toExport).toMatchObject({ layers: 1, known: true });
+    expect(toExport!.graphs).toMatchObject([
+      { role: 'model', path: 'graphs/model.onnx', key: expect.stringMatching(/^[0-9a-f]{16}$/) },
+    ]);
   });
 
   test('the key is of the configuration, the weights and the recipe', async () => {
     const keyOf = async (files: Record<string, string | Uint8Array>) =>
-      (await plan(files, 'auto')).toExport!.key;
+      (await plan(files, 'auto')).toExport!.graphs[0]!.key;
     const other = Uint8Array.from(WEIGHTS);
     other[other.length - 1] = 1;
     const keys = [

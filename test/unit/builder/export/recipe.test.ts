@@ -1,4 +1,4 @@
-import { recipeFor } from '../../../../builder/export/recipes/index.js';
+import { recipesFor } from '../../../../builder/export/recipes/index.js';
 import { ofOneRow } from '../../../../builder/export/recipes/images.js';
 import type { ExportRecipe } from '../../../../builder/export/types.js';
 
@@ -9,12 +9,18 @@ const TEXT = {
   pad_token_id: 0,
   mask_token_id: 120,
 };
-const recipe = (head: Parameters<typeof recipeFor>[0]['head'], config: object, processing: object = {}) =>
-  recipeFor({
+type AnyHead = Parameters<typeof recipesFor>[0]['head'];
+const recipes = (head: AnyHead, config: object, processing: object = {}) =>
+  recipesFor({
     head,
     config: config as Record<string, unknown>,
     processing: processing as Record<string, unknown>,
   });
+/** Of networks that are one graph. */
+const recipe = (head: AnyHead, config: object, processing: object = {}) => {
+  const found = recipes(head, config, processing);
+  return typeof found === 'string' ? found : found['model'];
+};
 
 describe('how a network is exported', () => {
   test('a network of texts: tokens without those that mean something, padded rows, any length', () => {
@@ -130,6 +136,47 @@ describe('how a network is exported', () => {
       outputs: ['logits'],
     });
     expect(found.probes.map(({ past }) => past)).toEqual([0, 0, 13, 24]);
+  });
+
+  describe('an encoder-decoder', () => {
+    const CONFIG = { model_type: 'pegasus_x', vocab_size: 400, pad_token_id: 0, eos_token_id: 1 };
+    const found = (config: object) => recipes('seq2seq-lm', config) as Record<string, ExportRecipe>;
+
+    test('is three graphs: the encoder, the step that makes the caches, a later one', () => {
+      const names = {
+        decoder_input_ids: 'input_ids',
+        attention_mask: 'encoder_attention_mask',
+        'encoder_outputs.last_hidden_state': 'encoder_hidden_states',
+      };
+      const shared = { modelType: 'pegasus_x', class: 'AutoModelForSeq2SeqLM' };
+      expect(found(CONFIG)).toMatchObject({
+        encoder_model: { ...shared, part: 'encoder', outputs: ['last_hidden_state'] },
+        decoder_model: { ...shared, part: 'first', outputs: ['logits'], names },
+        decoder_with_past_model: { ...shared, part: 'next', outputs: ['logits'], names },
+      });
+      expect(found(CONFIG)['encoder_model']!.names).toBeUndefined();
+    });
+
+    test('reads padded sources, and answers that begin with several tokens', () => {
+      const { inputs, probes } = found(CONFIG)['decoder_model']!;
+      expect(inputs).toMatchObject({
+        input_ids: { axes: ['rows', 'length'], low: 100, high: 400, avoid: [0, 1], pad: 0 },
+        attention_mask: { kind: 'mask' },
+        decoder_input_ids: { axes: ['rows', 'start'], low: 100, high: 400 },
+      });
+      expect(probes.map(({ start }) => start)).toEqual([1, 1, 5]);
+    });
+
+    test.each([
+      [{ src_vocab_size: 40, tgt_vocab_size: 80 }, 40, 80],
+      [{ encoder: { vocab_size: 40 }, decoder: { vocab_size: 80 } }, 40, 80],
+    ])('vocabularies of %j', (sizes, source, answer) => {
+      const { inputs } = found({ model_type: 'odd', ...sizes })['encoder_model']!;
+      expect(inputs).toMatchObject({ input_ids: { high: source }, decoder_input_ids: { high: answer } });
+    });
+
+    test('without a vocabulary has no recipe', () =>
+      expect(recipes('seq2seq-lm', { model_type: 'odd' })).toContain('no vocab_size'));
   });
 
   test('classes of pixels and masks of queries have a recipe, other segmentations none', () => {

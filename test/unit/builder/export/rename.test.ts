@@ -6,6 +6,8 @@ test.each([
   ['input.cache.layers.11.keys', 'input', 'past_key_values.11.key'],
   ['output.cache.layers.0.values', 'output', 'present.0.value'],
   ['cache.layers.2.values', 'input', 'past_key_values.2.value'],
+  ['cache.self_attention_cache.layers.1.keys', 'output', 'present.1.decoder.key'],
+  ['input.cache.cross_attention_cache.layers.0.values', 'input', 'past_key_values.0.encoder.value'],
   ['input.cache.layers.2.conv_states.0', 'input', 'past_conv0.2'],
   ['output.cache.layers.0.recurrent_states.1', 'output', 'present_recurrent1.0'],
   ['input.cache.layers.3.indexer_keys', 'input', 'past_index.3'],
@@ -33,6 +35,18 @@ test('ports of a cache and all that reads and gives them have the new names', ()
   expect([...inputs, ...outputs].map(({ name }) => name)).toEqual([
     ...['past_key_values.0.key', 'new', 'logits', 'present.0.key'],
   ]);
+});
+
+test('inputs have the names that a recipe gives them', () => {
+  const { model } = exportedGraph({
+    weights: {},
+    nodes: [{ op: 'Identity', inputs: ['decoder_input_ids'], outputs: ['logits'] }],
+    inputs: { decoder_input_ids: [7, ['rows']] },
+    outputs: { logits: [7, ['rows']] },
+  });
+  const { nodes, inputs } = renameCache(readGraphBytes(model), { decoder_input_ids: 'input_ids' });
+  expect(inputs.map(({ name }) => name)).toEqual(['input_ids']);
+  expect(nodes.map(({ inputs: [read] }) => read)).toEqual(['input_ids']);
 });
 
 const number = (name: string): [string, [number, string[]]] => [name, [7, []]];

@@ -14,6 +14,7 @@ import type { PatientTokenizer } from '../../../tokenizers/patient-tokenizer.js'
 import { findBatchLimits, findLimits } from '../../../batching/batch-limits.js';
 import { decoderIdsOf } from './decoder-ids.js';
 import { checkLength, encoderMemory } from './encoder-memory.js';
+import { checkFullAttention, fullAttentionLength } from '../../../repository/block-attention.js';
 import { readersIn } from '../../../repository/named-readers.js';
 import { type InputLimits, readInputLimits } from './input-limits.js';
 import { createRowBatcher } from '../../../batching/row-batcher.js';
@@ -66,8 +67,10 @@ interface EncoderSettings extends Omit<TextModel, 'encoder' | 'tokenizer'> {
 async function createEncoder(
   { inputs: ports, outputs, sessions, defer }: SessionPool,
   { config, tokenizer, limits: { positions } }: EncoderSettings,
-  { spec, memory: room }: LoadRequest,
+  request: LoadRequest,
 ): Promise<TextEncoder> {
+  const { spec, memory: room } = request;
+  const longest = fullAttentionLength(config, readersIn(request).positions);
   checkInputs(ports);
   const inputs = withCacheShapes(ports, config);
   const padId = firstNumber(config, 'pad_token_id') ?? 0;
@@ -95,6 +98,7 @@ async function createEncoder(
     outputs,
     readsBags: readsBags(inputs),
     async forward(row, signal) {
+      checkFullAttention(row.ids.length, longest);
       checkLength(memory, row.ids.length);
       if (row.ids.length > 0) return batcher.forward(row, signal);
       throw new RunError('invalid_input', 'text: holds nothing that the tokenizer knows');

@@ -3,6 +3,7 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import { readersIn } from '../../../repository/named-readers.js';
+import { checkFullAttention, fullAttentionLength } from '../../../repository/block-attention.js';
 import { encoderPositions } from '../../../repository/sequence-lengths.js';
 import { graphSource } from '../../../sessions/graph-source.js';
 import { openSession } from '../../../sessions/session.js';
@@ -21,9 +22,14 @@ export async function openTextEncoder(
   const session = await openSession(path, { ...request, arena: true });
   checkGraphInputs(session, (name) => INPUTS.includes(name));
   const minTokens = minTokensOf(config);
+  const { positions } = readersIn(request);
+  const longest = fullAttentionLength(config, positions);
   return {
-    maxLength: encoderPositions(config, readersIn(request).positions),
-    lengthOf: (tokens) => tokens.length,
+    maxLength: Math.min(encoderPositions(config, positions), longest),
+    lengthOf({ length }) {
+      checkFullAttention(length, longest);
+      return length;
+    },
     encode: (tokens) => encode(session, tokens, minTokens),
   };
 }
