@@ -148,6 +148,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['chat/qwen3_5-text', 'causal-lm'],
   ['automatic-speech-recognition/parakeet-ctc', 'ctc'],
   ['automatic-speech-recognition/parakeet-tdt', 'ctc'],
+  ['automatic-speech-recognition/lasr-ctc', 'ctc'],
   ['automatic-speech-recognition/parakeet-rnnt', 'ctc'],
 ];
 const newer: Network[] = NEWER.map(([name, head]) => {

@@ -232,6 +232,22 @@ const missing = missingFor(TASK);
     }
   });
 
+  test('lasr-ctc: pieces of words have no times', async () => {
+    const { about, cases, repo } = await zooModel(TASK, 'lasr-ctc', TRANSFORMERS_5);
+    const planned = await plannedModel(TASK, about.id, repo);
+    const served = await serveInline(planned.spec, planned.dir);
+    try {
+      const { base64 } = cases[0]!.request;
+      for (const [option, value] of Object.entries({ return_timestamps: 'word', num_beams: 2 })) {
+        const { status, body } = await served.run({ base64, params: { [option]: value } });
+        expect([status, body.error]).toEqual([422, expect.stringContaining(`params.${option}`)]);
+      }
+    } finally {
+      served.stop();
+      await rm(planned.dir, { recursive: true });
+    }
+  });
+
   test.each(['parakeet-ctc', 'parakeet-tdt', 'parakeet-rnnt'])(
     '%s: pieces of words have no times, and no samples of a step to cut sounds by',
     async (name) => {

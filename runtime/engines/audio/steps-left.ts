@@ -21,12 +21,21 @@ export type AudioReader = ModelReaders['audio'];
 /** Convolutions that leave fewer steps of what networks over audio clips read, as their configurations list them. */
 function convolutionsOf(config: Json, reader: AudioReader): readonly Convolution[] {
   if (reader === 'moonshine') return MOONSHINE;
+  if (reader === 'lasr') return lasrConvolutions(config);
   const [kernels, strides] = [config['conv_kernel'], config['conv_stride']];
   const readers =
     Array.isArray(kernels) && Array.isArray(strides) && reader !== 'wav2vec2-bert'
       ? kernels.map((kernel, i) => ({ kernel: Number(kernel), stride: Number(strides[i]), padding: 0 }))
       : [];
   return [...readers, ...adaptersOf(config, reader)];
+}
+
+/** LASR's two, which are alike. */
+export function lasrConvolutions(config: Json): readonly Convolution[] {
+  const encoder = (config['encoder_config'] ?? {}) as Json;
+  const kernel = firstNumber(encoder, 'subsampling_conv_kernel_size') ?? 5;
+  const stride = firstNumber(encoder, 'subsampling_conv_stride') ?? 2;
+  return [1, 2].map(() => ({ kernel, stride, padding: 0 }));
 }
 
 function adaptersOf(config: Json, reader: AudioReader): Convolution[] {

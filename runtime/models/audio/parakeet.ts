@@ -4,9 +4,9 @@ import { layers, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
+import { conformerConvolution } from '../layers/conformer-convolution.js';
 import { contentAndDistance } from '../layers/content-and-distance.js';
-import { batchNorm, convolution, convolution2d } from '../layers/convolution.js';
-import { gatedChannels } from '../layers/glu.js';
+import { convolution, convolution2d } from '../layers/convolution.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { GraphError } from '../writer/errors.js';
@@ -135,25 +135,18 @@ function attend(g: GraphWriter, x: Value, { at, c, seen }: Layer): Value {
   return project(found, 'o');
 }
 
-/** Gates, a convolution of each channel over the steps around, and one over all channels. */
+/** The convolution over the steps around, of which padding is silent. */
 function convolve(g: GraphWriter, x: Value, { at, c, seen }: Layer): Value {
-  const [width, bias] = [c.hidden_size, c.convolution_bias];
-  const turned = (value: Value) => g.node('Transpose', [value], { perm: [0, 2, 1] });
-  const both = convolution(g, turned(x), at('conv.pointwise_conv1'), {
-    ...{ from: width, to: 2 * width, kernel: [1], bias },
+  const factor = () =>
+    g.once('steps that are heard', () =>
+      g.node('Unsqueeze', [g.node('Cast', [seen], { to: ELEMENTS.float32 }), g.ints([1])]),
+    );
+  return conformerConvolution(g, x, {
+    at: (name) => at(`conv.${name}`),
+    ...{ width: c.hidden_size, kernel: c.conv_kernel_size, padding: [(c.conv_kernel_size - 1) / 2] },
+    ...{ bias: c.convolution_bias, act: c.hidden_act },
+    heard: (gated) => g.node('Mul', [gated, factor()]),
   });
-  const factor = g.once('steps that are heard', () =>
-    g.node('Unsqueeze', [g.node('Cast', [seen], { to: ELEMENTS.float32 }), g.ints([1])]),
-  );
-  const heard = g.node('Mul', [gatedChannels(g, both, width), factor]);
-  const each = convolution(g, heard, at('conv.depthwise_conv'), {
-    ...{ from: width, to: width, kernel: [c.conv_kernel_size], groups: width, bias },
-    padding: [(c.conv_kernel_size - 1) / 2],
-  });
-  const found = activation(g, batchNorm(g, each, at('conv.norm'), { width }), c.hidden_act);
-  return turned(
-    convolution(g, found, at('conv.pointwise_conv2'), { from: width, to: width, kernel: [1], bias }),
-  );
 }
 
 /** Half a feed-forward, attention, a convolution, and the other half, each added to what it reads. */

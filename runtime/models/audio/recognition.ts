@@ -2,6 +2,7 @@ import type { AnyFamily } from '../family.js';
 import { ast } from './audio-spectrogram-transformer.js';
 import { data2vecAudio } from './data2vec-audio.js';
 import { hubert } from './hubert.js';
+import { lasrCtc } from './lasr.js';
 import { moonshine } from './moonshine.js';
 import { parakeetCtc } from './parakeet.js';
 import { parakeetRnnt } from './parakeet-rnnt.js';
@@ -13,6 +14,6 @@ import { whisper } from './whisper.js';
 
 /** Families that read audio clips. */
 export const AUDIOS: readonly AnyFamily[] = [
-  ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert, parakeetCtc],
+  ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert, parakeetCtc, lasrCtc],
   ...[parakeetTdt, parakeetRnnt, whisper, moonshine, ast],
 ];

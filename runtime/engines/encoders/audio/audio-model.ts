@@ -19,6 +19,8 @@ export interface AudioModel {
   config: Json;
   /** Samples per second. */
   rate: number;
+  /** Samples from one frame to the next, as the extractor says. */
+  hop: number | undefined;
   /**
    * Samples of one channel, at the model's rate.
    * @throws RunError 413 too long, 422 no audio clip that can be decoded; the signal's reason
@@ -55,7 +57,7 @@ export async function openAudioModel(request: LoadRequest, ...needed: string[]):
   );
   return {
     config,
-    rate: extractor.rate,
+    ...{ rate: extractor.rate, hop: extractor.hop },
     samples: audios.samples,
     async run(samples, signal) {
       const seconds = samples.length / extractor.rate;

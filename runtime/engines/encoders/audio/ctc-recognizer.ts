@@ -4,7 +4,7 @@ import type { SpeechRecognizer } from '../../../core/handles/index.js';
 import type { LoadRequest } from '../../../core/load-request.js';
 import { firstNumber, type Json } from '../../repository/model-folder.js';
 import { readersIn } from '../../repository/named-readers.js';
-import type { AudioReader } from '../../audio/steps-left.js';
+import { type AudioReader, lasrConvolutions } from '../../audio/steps-left.js';
 import { type TensorLike, toLogits } from '../../sessions/tensors.js';
 import { type AudioPiece, audioPieces } from '../../audio/audio-pieces.js';
 import { loadCtcPieces } from '../../tokenizers/ctc-pieces.js';
@@ -16,19 +16,21 @@ import { loadTransducer } from './transducer.js';
 export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
   const reader = readersIn(request).audio;
   if (reader === 'transducer' || reader === 'tdt') return loadTransducer(request);
-  const { config, rate, samples, run } = await openAudioModel(request, 'logits');
+  const { config, rate, hop, samples, run } = await openAudioModel(request, 'logits');
   // Of words, not letters.
-  const hasPieces = reader === 'parakeet';
+  const hasPieces = reader === 'parakeet' || reader === 'lasr';
   const vocabulary = await (hasPieces ? loadCtcPieces : loadCtcVocabulary)(request.dir);
-  const samplesPerStep = stepOf(config, reader);
+  const samplesPerStep = stepOf(config, reader, hop);
   return {
     async transcribe(
       audio,
       { chunk_length_s, stride_length_s, return_timestamps, return_chunks, ...others },
       signal,
     ) {
-      // Python has no times of pieces, and no samples of a step to cut audio clips by.
-      if (hasPieces) refuse({ return_timestamps, chunk_length_s, stride_length_s }, 'no other parameter');
+      // Python has no times of pieces of words, and no samples of Parakeet's steps to cut audio clips by.
+      if (reader === 'parakeet')
+        refuse({ return_timestamps, chunk_length_s, stride_length_s }, 'no other parameter');
+      if (hasPieces) refuse({ return_timestamps }, 'chunk_length_s and stride_length_s');
       // Times of letters or words change nothing in the text; there are no others, as in Python.
       if (return_timestamps === true) refuse({ return_timestamps });
       if (return_timestamps && return_chunks)
@@ -53,7 +55,8 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
 const DEFAULT_STEP = 320;
 
 /** Samples that give one score, as Python's configurations reckon them (inputs_to_logits_ratio). */
-function stepOf(config: Json, reader: AudioReader): number {
+function stepOf(config: Json, reader: AudioReader, hop = 1): number {
+  if (reader === 'lasr') return hop * lasrConvolutions(config).reduce((all, { stride }) => all * stride, 1);
   if (reader === 'wav2vec2-bert') {
     const { feature_projection_input_dim: width = 160, adapter_stride = 2 } = config as Record<
       string,

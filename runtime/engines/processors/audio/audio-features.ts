@@ -12,6 +12,8 @@ export interface AudioFeatures {
 export interface FeatureExtractor {
   /** Samples per second that the model was trained with. */
   readonly rate: number;
+  /** Samples from one frame to the next, where steps of audio are counted by frames. */
+  readonly hop?: number;
   /**
    * @param samples one channel, at least one sample
    * @throws RunError 422 an audio clip that Python's extractor fails on; the signal's reason

@@ -1,6 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
 import { createAstExtractor } from './ast.js';
+import { createLasrExtractor } from './lasr.js';
 import { createParakeetExtractor } from './parakeet.js';
 import { createSeamlessExtractor } from './seamless-m4t.js';
 import type { FeatureExtractor } from './audio-features.js';
@@ -16,6 +17,7 @@ const EXTRACTORS: Readonly<Record<string, CreateExtractor>> = {
   Whisper: createWhisperExtractor,
   SeamlessM4T: createSeamlessExtractor,
   Parakeet: createParakeetExtractor,
+  Lasr: createLasrExtractor,
 };
 
 /**

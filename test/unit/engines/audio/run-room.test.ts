@@ -36,6 +36,13 @@ test('pictures of frames: convolutions count where a sound is short, pairs of st
   expect(of(1000)).toBe(5 * steps * (3 * 128 + 6 * 64 + 2 * 8 * 1.75 * steps));
 });
 
+test('frames are wide before convolutions make them fewer', () => {
+  const network = audioNetwork({ model_type: 'lasr_ctc', encoder_config: { ...SIZES, hidden_size: 512 } });
+  expect(audioRunBytes(network, 16_000)).toBe(3 * 4 * 100 * 512);
+  const steps = 25_000;
+  expect(audioRunBytes(network, 16_000 * 1000)).toBe(5 * steps * (3 * 128 + 6 * 512 + 2 * 8 * steps));
+});
+
 test('of spectrograms of one length nothing is to be known', () => {
   expect(audioRunBytes(audioNetwork({ ...SIZES, model_type: 'audio-spectrogram-transformer' }), 16_000)).toBe(
     0,
