@@ -7,10 +7,12 @@ import type { GraphWriter } from '../writer/graph-writer.js';
 import { imageEncoder } from './image-tower.js';
 import { languageModel, PARTS } from './language-model.js';
 
-const config = z.object({
+/** Fields of DeepSeek-VL and of its hybrid. */
+export const deepseekVlConfig = {
   text_config: languageModel('llama'),
   vision_config: imageEncoder('siglip_vision_model'),
-});
+};
+const config = z.object(deepseekVlConfig);
 type Config = z.output<typeof config>;
 
 function writeEncoder(g: GraphWriter, { vision_config: tower, text_config: text }: Config): void {

@@ -2,6 +2,7 @@ import type { AnyFamily } from '../family.js';
 import { ayaVision } from './aya-vision.js';
 import { blip2 } from './blip-2.js';
 import { cohere2Vision } from './cohere2-vision.js';
+import { deepseekVlHybrid } from './deepseek-vl-hybrid.js';
 import { deepseekVl } from './deepseek-vl.js';
 import { exaone45 } from './exaone4-5.js';
 import { florence2 } from './florence2/family.js';
@@ -51,7 +52,7 @@ export const MEDIA: readonly AnyFamily[] = [
   qwen3VlMoe,
   internvl,
   gotOcr2,
-  deepseekVl,
+  ...[deepseekVl, deepseekVlHybrid],
   ...[blip2, instructblip, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3, ovis2],
   mistral3,
   lightonOcr,

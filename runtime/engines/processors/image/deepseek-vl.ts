@@ -11,15 +11,20 @@ export interface BarredProcessor {
   readonly edge: number;
   /** Values [3, edge, edge]. @throws RunError 422 an image that Python's processor fails on */
   process(image: Image): Float32Array;
+  /** The square before its levels are scaled. @throws as `process` */
+  square(image: Image): Image;
+  /** Values of such a square. */
+  values(square: Image): Float32Array;
 }
 
 const [EDGE, LEAST, GREY] = [384, 14, 127];
 
 /**
  * DeepseekVLImageProcessor, from preprocessor_config.json.
+ * @param bars their colour, where it is not that of the means
  * @throws RunError not_ready for settings that are not supported
  */
-export function createBarredProcessor(config: Json): BarredProcessor {
+export function createBarredProcessor(config: Json, bars = barsOf(config)): BarredProcessor {
   const levels = readLevels(config, CLIP);
   const resizer = resizerOf(config);
   const size = (config['size'] ?? { height: EDGE, width: EDGE }) as Json;
@@ -29,7 +34,6 @@ export function createBarredProcessor(config: Json): BarredProcessor {
     throw new RunError('not_ready', 'preprocessor_config.json: size is no square of min_size at least');
   if (config['do_resize'] === false || config['do_pad'] === false)
     throw new RunError('not_ready', 'preprocessor_config.json: pictures must be resized and padded');
-  const bars = config['image_mean'] == null ? levels.image_mean.map(() => GREY) : colourOf(levels.image_mean);
   const fitted = ({ height, width }: Edges): Edges => {
     const scale = edge / Math.max(height, width);
     return {
@@ -37,16 +41,19 @@ export function createBarredProcessor(config: Json): BarredProcessor {
       width: Math.max(Math.trunc(width * scale), least),
     };
   };
-  return {
-    edge,
-    process(given) {
-      const image = resizer.seen(given);
-      return planesOf(squared(resizer.resize(image, fitted(image)), edge, bars), levels);
-    },
+  const square = (given: Image) => {
+    const image = resizer.seen(given);
+    return squared(resizer.resize(image, fitted(image)), edge, bars);
   };
+  const values = (image: Image) => planesOf(image, levels);
+  return { edge, square, values, process: (given) => values(square(given)) };
 }
 
-const colourOf = (means: readonly number[]): number[] => means.map((mean) => Math.trunc(mean * 255));
+/** The colour of the means, and grey where a file names none. */
+export function barsOf(config: Json): number[] {
+  const { image_mean: means } = readLevels(config, CLIP);
+  return config['image_mean'] == null ? means.map(() => GREY) : means.map((mean) => Math.trunc(mean * 255));
+}
 
 /** An image in the middle of a square of a colour. @throws RunError 422 where rounding has left it smaller than the square */
 function squared(image: Image, edge: number, colour: readonly number[]): Image {

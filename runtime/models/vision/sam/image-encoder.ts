@@ -13,13 +13,13 @@ import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import type { imageFields } from './config.js';
 
 /** `inner`: width of feed-forward layers; `edge`: patches of a column and of a line. */
-type Config = z.output<typeof imageFields> & Record<'inner' | 'edge', number>;
+export type SamImages = z.output<typeof imageFields> & Record<'inner' | 'edge', number>;
 
 /** Of norms without a setting. */
 const EPSILON = 1e-6;
 
 interface LayerOf {
-  c: Config;
+  c: SamImages;
   at: (name: string) => string;
   /** Tokens along an edge of a window; undefined where all see each other. */
   window: number | undefined;
@@ -72,24 +72,37 @@ function attended(
 }
 
 /** What is said of each patch of an image: float32 [rows, width, lines, columns]. */
-export function samImages(g: GraphWriter, c: Config): Value {
-  const at = (name: string) => `vision_encoder.${name}`;
+export function samImages(g: GraphWriter, c: SamImages): Value {
   const pixels = imageInput(g, c.num_channels, [c.image_size, c.image_size]);
+  return samNeck(g, samStates(g, c, pixels).at(-1)!, c, 'vision_encoder.neck');
+}
+
+/** What the patches are and what each layer gives: float32 [rows, lines, columns, width] each. */
+export function samStates(g: GraphWriter, c: SamImages, pixels: Value): Value[] {
+  const at = (name: string) => `vision_encoder.${name}`;
   const cut = convolution2d(g, pixels, at('patch_embed.projection'), {
     ...{ from: c.num_channels, to: c.hidden_size, kernel: c.patch_size, stride: c.patch_size, padding: 0 },
   });
   let x = channelsLast(g, cut);
   if (c.use_abs_pos) x = g.node('Add', [x, g.weight(at('pos_embed'), [1, c.edge, c.edge, c.hidden_size])]);
+  const states = [x];
   for (let i = 0; i < c.num_hidden_layers; i++) {
     const isWhole = c.window_size === 0 || c.global_attn_indexes.includes(i);
     const window = isWhole ? undefined : c.window_size;
     x = layer(g, x, { c, window, at: (name) => at(`layers.${i}.${name}`) });
+    states.push(x);
   }
+  return states;
+}
+
+/** A state in the width of what comes out: float32 [rows, width, lines, columns]. */
+export function samNeck(g: GraphWriter, x: Value, c: SamImages, name: string): Value {
+  const at = (part: string) => `${name}.${part}`;
   const to = c.output_channels;
   const norm = { width: to, epsilon: EPSILON };
   const narrow = { from: c.hidden_size, to, kernel: 1, bias: false };
-  const first = convolution2d(g, channelsFirst(g, x), at('neck.conv1'), narrow);
-  const read = channelNorm(g, first, at('neck.layer_norm1'), norm);
-  const second = convolution2d(g, read, at('neck.conv2'), { from: to, to, kernel: 3, bias: false });
-  return channelNorm(g, second, at('neck.layer_norm2'), norm);
+  const first = convolution2d(g, channelsFirst(g, x), at('conv1'), narrow);
+  const read = channelNorm(g, first, at('layer_norm1'), norm);
+  const second = convolution2d(g, read, at('conv2'), { from: to, to, kernel: 3, bias: false });
+  return channelNorm(g, second, at('layer_norm2'), norm);
 }

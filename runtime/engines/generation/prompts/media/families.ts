@@ -13,6 +13,7 @@ import { createLlavaNextFamily, createLlavaNextVideoFamily, createLlavaOnevision
 import { createAyaVisionFamily } from './aya-vision.js';
 import { createBlip2Family } from './blip-2.js';
 import { createCohere2VisionFamily } from './cohere2-vision.js';
+import { createDeepseekVlHybridFamily } from './deepseek-vl-hybrid.js';
 import { createDeepseekVlFamily } from './deepseek-vl.js';
 import { createGemma3Family } from './gemma3.js';
 import { createGemma4Family } from './gemma4.js';
@@ -80,6 +81,7 @@ export const PROMPTS: {
     'qianfan-ocr': createQianfanOcrFamily,
     'got-ocr2': createGotOcr2Family,
     'deepseek-vl': createDeepseekVlFamily,
+    'deepseek-vl-hybrid': createDeepseekVlHybridFamily,
     'blip-2': createBlip2Family,
     instructblip: createInstructBlipFamily,
     'lfm2-vl': createLfm2VlFamily,
