@@ -108,6 +108,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['zero-shot-image-classification/siglip2-naflex', 'image-text-matching'],
   ['image-feature-extraction/siglip2-naflex-vision', 'image-features'],
   ['audio-text-to-text/qwen3-asr', 'media-chat'],
+  ['audio-text-to-text/glmasr', 'media-chat'],
   ['image-text-to-text/paddleocr-vl', 'media-chat'],
   ['image-text-to-text/lighton-ocr', 'media-chat'],
   ['image-text-to-text/glm4v', 'media-chat'],

@@ -10,6 +10,7 @@ import { gemma3Images } from './gemma3.js';
 import { gemma4Media } from './gemma4/family.js';
 import { paligemma } from './paligemma.js';
 import { glm46v, glm4v, glm4vMoe, glmga, glmOcr } from './glm4v/family.js';
+import { glmAsr } from './glmasr.js';
 import { gotOcr2 } from './got-ocr2.js';
 import { hyperclovaxVision } from './hyperclovax-vision-v2.js';
 import { idefics2 } from './idefics2.js';
@@ -67,5 +68,5 @@ export const MEDIA: readonly AnyFamily[] = [
   florence2,
   voxtral,
   qwen2Audio,
-  qwen3Asr,
+  ...[qwen3Asr, glmAsr],
 ];

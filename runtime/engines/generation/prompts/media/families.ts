@@ -17,6 +17,7 @@ import { createDeepseekVlHybridFamily } from './deepseek-vl-hybrid.js';
 import { createDeepseekVlFamily } from './deepseek-vl.js';
 import { createGemma3Family } from './gemma3.js';
 import { createGemma4Family } from './gemma4.js';
+import { createGlmAsrFamily } from './glmasr.js';
 import { createGotOcr2Family } from './got-ocr2.js';
 import { createIdefics2Family } from './idefics2.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
@@ -90,6 +91,7 @@ export const PROMPTS: {
   audio: {
     'qwen2-audio': createQwen2AudioFamily,
     'qwen3-asr': createQwen3AsrFamily,
+    glmasr: createGlmAsrFamily,
     voxtral: createVoxtralFamily,
     ultravox: createUltravoxFamily,
   },
