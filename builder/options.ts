@@ -136,7 +136,7 @@ export function addPackingOptions(command: Command): Command {
   return command.addOption(
     new Option(
       '--max-loss <part>',
-      'refuse packed weights where the network computes otherwise by more than that (0 to 1; 1 - correlation)',
+      'refuse packed weights that lose more (0 to 1): the larger of 1 - correlation and what perplexity grows by',
     ).argParser(lossOf),
   );
 }

@@ -19,6 +19,7 @@ export const LABEL = {
   exported: 'io.slipway.exported',
   /** Of packed weights: correlation of what the network computes with what it computed before. */
   likeness: 'io.slipway.likeness',
+  perplexity: 'io.slipway.perplexity',
   device: 'io.slipway.device',
   license: 'io.slipway.license',
   /** Of models that chat: the format of their calls of tools, as /status has it. */
@@ -74,6 +75,9 @@ export function modelLabels({
     [LABEL.profile]: spec.profile,
     [LABEL.dtype]: spec.dtype,
     [LABEL.likeness]: spec.likeness === undefined ? '' : String(spec.likeness),
+    [LABEL.perplexity]: spec.perplexity
+      ? `${spec.perplexity.packed} (${spec.perplexity.plain} unpacked)`
+      : '',
     [LABEL.exported]: spec.exported?.tools['transformers'] ?? '',
     [LABEL.device]: device,
     [LABEL.license]: license,

@@ -1,8 +1,6 @@
-import { readFile, rename, rm } from 'node:fs/promises';
-import { freemem } from 'node:os';
+import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
-import { NO_TELEMETRY } from '../../runtime/boot/engine-environment.js';
 import { writeError } from '../../runtime/store/errors.js';
 import { acquireLock } from '../../runtime/store/lock.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
@@ -11,13 +9,13 @@ import { replaceFile } from '../../runtime/store/replace-file.js';
 import { OWN_PREFIX } from '../../runtime/store/paths.js';
 import type { CommandDeps } from '../deps.js';
 import { fetchWeights } from '../fetch-weights.js';
-import { type ModelPlan, Refusal } from '../plan/index.js';
+import type { ModelPlan } from '../plan/index.js';
 import type { MadeFile } from '../plan/gguf/virtual-repository.js';
 import type { ToMake } from '../plan/own-graphs.js';
 import { megabytes } from '../report.js';
 import { type DecideOptions, planFor } from '../source.js';
 import { exportModel, fetchForExport } from '../export/index.js';
-import { likenessOf } from './likeness.js';
+import { measureLoss, refuseLoss } from './loss.js';
 import { makeFile } from './make-file.js';
 import { madeFolder, noteFile, verified } from './made-files.js';
 
@@ -46,10 +44,10 @@ export async function finishModel(
     checkpoint: () => fetchWeights({ ...options, model: source }, deps),
   });
   for (const file of toMake.made ?? []) await keepMade(folder, file);
-  const likeness = await measuredLikeness(model, { folder, options, source, deps });
-  refuseLoss(model, likeness, options.flags);
+  const measured = await measureLoss(model, { folder, options, source, deps });
+  refuseLoss(model, measured, options.flags);
   const files = spec.files.map((one) => (one.path === file ? made : one));
-  const finished: ModelSpec = { ...spec, files, ...(likeness === undefined ? {} : { likeness }) };
+  const finished: ModelSpec = { ...spec, files, ...measured };
   // Beside the packed weights, so that one folder has all of it.
   await fetchWeights({ ...options, model: { spec: finished } }, deps);
   const formats = model.formats.map((one) => (one === spec ? finished : one));
@@ -73,72 +71,6 @@ function checkpointOf(spec: ModelSpec, { recipe, sources, made = [] }: ToMake): 
   const names = new Set([recipe.file, ...made.map(({ path }) => path)]);
   const others = spec.files.filter(({ path: name }) => !names.has(name));
   return { spec: { ...spec, files: [...others, ...sources] } };
-}
-
-interface Measuring {
-  /** Of the packed weights. */
-  folder: string;
-  /** The model over the checkpoint. */
-  source: { spec: ModelSpec };
-  options: DecideOptions;
-  deps: CommandDeps;
-}
-
-/** Part of the free memory that two open networks may take. */
-const MEMORY_SHARE = 0.5;
-const FLOAT = 4;
-
-/**
- * How alike the packed network computes, measured once and kept beside the packed weights. Undefined, with a note that says
- * why, for networks that can't be tried, and for those that don't fit into memory unpacked.
- */
-async function measuredLikeness(
-  { spec, toMake, parameters = Infinity }: ModelPlan,
-  { folder, source, options, deps }: Measuring,
-): Promise<number | undefined> {
-  const { report } = options;
-  // An adapter makes others of the weights: how far, nobody asks.
-  if (!toMake?.plain) return undefined;
-  const place = path.join(folder, `${toMake.recipe.file}.likeness`);
-  const kept = Number(await readFile(place, 'utf8').catch(() => NaN));
-  if (kept >= -1 && kept <= 1) return kept;
-  const unmeasured = (why: string): undefined => {
-    report.note(`how alike the packed network computes was not measured: ${why}`);
-  };
-  if (parameters * FLOAT > freemem() * MEMORY_SHARE)
-    return unmeasured(
-      `it needs ${megabytes(parameters * FLOAT)} unpacked, more than half of the free memory`,
-    );
-  const networks = [
-    { graphs: toMake.plain, folder: await fetchWeights({ ...options, model: source }, deps) },
-    { graphs: spec.written!, folder },
-  ] as const;
-  return report.step('Compare packed and plain weights', async () => {
-    const { packageRoot } = deps;
-    const found = await likenessOf(...networks, { packageRoot, env: NO_TELEMETRY });
-    if ('unmeasured' in found) return unmeasured(found.unmeasured);
-    report.note(`the packed network computes as the plain one does up to a correlation of ${found.likeness}`);
-    await replaceFile(place, `${found.likeness}\n`);
-    return found.likeness;
-  });
-}
-
-/** @throws Refusal where a packed network loses more than the operator allows, or how much is not known */
-function refuseLoss(
-  { spec, toMake }: ModelPlan,
-  likeness: number | undefined,
-  { maxLoss }: DecideOptions['flags'],
-): void {
-  if (maxLoss === undefined || !toMake?.plain) return;
-  const remedy = `take more bits (--dtype q5, q6 or q8), leave out --dtype, or allow more with --max-loss`;
-  if (likeness === undefined)
-    throw new Refusal(
-      `what ${spec.dtype} loses of ${spec.id} could not be measured, and --max-loss is given`,
-      remedy,
-    );
-  const loss = Number((1 - likeness).toFixed(3));
-  if (loss > maxLoss)
-    throw new Refusal(`${spec.dtype} loses ${loss} of ${spec.id}, more than --max-loss ${maxLoss}`, remedy);
 }
 
 type Making = Pick<DecideOptions, 'report'> & {

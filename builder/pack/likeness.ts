@@ -1,4 +1,4 @@
-import type { WrittenGraph } from '../../runtime/core/spec.js';
+import type { Perplexity, WrittenGraph } from '../../runtime/core/spec.js';
 import { askProcess } from '../own-process.js';
 
 /** The written graphs of a model, and the folder of their weights. */
@@ -8,7 +8,13 @@ export interface ProbedNetwork {
 }
 
 /** Either how alike two networks compute, from -1 to 1, or why that was not measured. */
-export type Likeness = { likeness: number } | { unmeasured: string };
+export type Likeness = Measured | { unmeasured: string };
+
+export interface Measured {
+  likeness: number;
+  /** Of a decoder over bundled texts. */
+  perplexity?: Perplexity;
+}
 
 /**
  * How alike two networks of the same graphs compute, found by a process of its own.

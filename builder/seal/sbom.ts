@@ -67,6 +67,11 @@ function modelOf(spec: ModelSpec): Models.Component {
     licenses: licensesOf(spec.license),
     properties: properties({
       ...{ commit: spec.commit, task: spec.task, dtype: spec.dtype },
+      ...(spec.likeness !== undefined && { likeness: String(spec.likeness) }),
+      ...(spec.perplexity && {
+        perplexity: String(spec.perplexity.packed),
+        'perplexity-unpacked': String(spec.perplexity.plain),
+      }),
       ...(spec.base && { base: `pkg:huggingface/${spec.base.id}@${spec.base.commit}` }),
     }),
   });

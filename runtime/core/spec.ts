@@ -91,6 +91,14 @@ export interface ModelSpec {
   readers?: ModelReaders;
   /** Of weights that the builder packed: how alike the network computes, 1 being the same; absent where not measured. */
   likeness?: number;
+  /** Of a decoder that the builder packed. */
+  perplexity?: Perplexity;
+}
+
+/** exp of the mean of -ln p of the tokens of bundled texts: of the network as it was, and of the packed one. */
+export interface Perplexity {
+  plain: number;
+  packed: number;
 }
 
 /** The repository of a model that an adapter changes. */

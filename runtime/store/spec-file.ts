@@ -58,6 +58,7 @@ const schema = z
     exported: z.object({ recipe: z.int().min(1), tools: z.record(z.string(), z.string()) }).optional(),
     ignoredConfig: z.array(z.string().min(1)).min(1).optional(),
     likeness: z.number().min(-1).max(1).optional(),
+    perplexity: z.object({ plain: z.number().min(1), packed: z.number().min(1) }).optional(),
   })
   .refine(
     ({ graphs, files, written = [], exported }) =>

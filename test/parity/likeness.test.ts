@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -5,6 +6,7 @@ import { makeFile } from '../../builder/pack/make-file.js';
 import { planModel } from '../../builder/plan/index.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { likenessOf } from '../../runtime/engines/compare/likeness.js';
+import { probeTokens } from '../../runtime/engines/compare/texts.js';
 import { folderSource } from '../../runtime/store/folder.js';
 
 const ZOO = resolve('test/fixtures/zoo-weights');
@@ -84,4 +86,55 @@ test('what reads more than can be made up is said', async () => {
   expect(await likenessOf(network, network)).toEqual({
     unmeasured: expect.stringMatching(/^graphs\/\w+\.onnx (?:reads|does not take)/) as string,
   });
+});
+
+interface Scored {
+  cases: { ids: number[]; sum: number }[];
+}
+
+/** transformers' logits under torch's log_softmax (scripts/fixtures/prompt_logprobs.py). */
+const SCORED = JSON.parse(readFileSync('test/fixtures/prompt-logprobs.json', 'utf8')) as Record<
+  string,
+  Scored
+>;
+
+test.each(Object.entries(SCORED))("%s: the perplexity of texts is torch's", async (name, { cases }) => {
+  const dir = join(ZOO, name, 'repo');
+  const [task] = name.split('/') as [TaskId];
+  const { spec } = await planModel({ source: folderSource(dir), id: 'zoo/m', task, weights: 'own' });
+  const network = { graphs: spec.written!, folder: dir };
+  for (const { ids, sum } of cases.filter((one) => one.ids.length > 1)) {
+    const found = await likenessOf(network, network, [ids]);
+    const wanted = Number(Math.exp(-sum / (ids.length - 1)).toPrecision(3));
+    const near = (value: number) => Number(value.toPrecision(3)) === wanted;
+    expect(found).toMatchObject({ likeness: 1, perplexity: { plain: expect.any(Number) as number } });
+    const { plain, packed } = ('perplexity' in found && found.perplexity) || { plain: NaN, packed: NaN };
+    expect({ wanted, isNear: near(plain), isSame: plain === packed }).toEqual({
+      wanted,
+      isNear: true,
+      isSame: true,
+    });
+  }
+});
+
+test('bundled texts are tokens of one length, and a folder without a tokenizer has none', async () => {
+  const rows = await probeTokens(join(ZOO, 'text-generation/llama-bf16-tied/repo'));
+  expect(rows).toHaveLength(6);
+  expect(new Set(rows!.map((row) => row.length))).toEqual(new Set([48]));
+  expect(await probeTokens(join(ZOO, 'image-classification/vit-f16/repo'))).toBeUndefined();
+});
+
+test.each([
+  ['feature-extraction', 'bert-noprefix-f16'],
+  ['image-text-to-text', 'qwen2-vl'],
+])('%s, %s: what is no decoder of texts alone has no perplexity', async (task, name) => {
+  const dir = join(ZOO, task, name, 'repo');
+  const { spec } = await planModel({
+    source: folderSource(dir),
+    id: 'zoo/m',
+    task,
+    weights: 'own',
+  });
+  const network = { graphs: spec.written!, folder: dir };
+  expect(await likenessOf(network, network, await probeTokens(dir))).toEqual({ likeness: 1 });
 });

@@ -30,6 +30,7 @@ test('a network that loses more than it may is refused with what it loses', asyn
   const { code, stdout, stderr } = await fetch(cache, ['--dtype', 'q4', '--max-loss', '0']);
   expect(code).toBe(3);
   expect(stdout).toBe('');
+  expect(stderr).toMatch(/its perplexity over bundled texts is \d[\d.]* \(\d[\d.]* before, [+-]\d/);
   expect(stderr).toMatch(
     /q4 loses 0\.\d+ of test\/model, more than --max-loss 0; take more bits \(--dtype q5/,
   );

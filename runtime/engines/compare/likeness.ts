@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import type { WrittenGraph } from '../../core/spec.js';
+import type { Perplexity, WrittenGraph } from '../../core/spec.js';
 import { correlation } from '../sessions/correlation.js';
 import { openSession } from '../sessions/session.js';
+import { perplexityOf } from './perplexity.js';
 import { EDGES, PROBES, probeOf } from './probe.js';
 
 /** The written graphs of a model, and the folder of their weights. */
@@ -12,7 +13,7 @@ export interface ProbedNetwork {
 }
 
 /** Either how alike two networks compute, from -1 to 1, or why that was not measured. */
-export type Likeness = { likeness: number } | { unmeasured: string };
+export type Likeness = { likeness: number; perplexity?: Perplexity } | { unmeasured: string };
 
 type Outputs = Record<string, Tensor>;
 
@@ -20,19 +21,31 @@ type Outputs = Record<string, Tensor>;
  * How alike two networks of the same graphs compute: the least correlation of an output over probes that are the same every
  * time; 1 is the same up to a factor. Both are given the same, for each graph what the plain one's earlier graphs made.
  * @param plain the one that counts as right
+ * @param texts ids of tokens (./texts.ts), of which decoders tell how surprised they are; made up where there are none
  */
-export async function likenessOf(plain: ProbedNetwork, packed: ProbedNetwork): Promise<Likeness> {
+export async function likenessOf(
+  plain: ProbedNetwork,
+  packed: ProbedNetwork,
+  texts?: readonly (readonly number[])[],
+): Promise<Likeness> {
   let least = 1;
+  let perplexity: Perplexity | undefined;
   // What earlier graphs gave, for each probe.
   const made: Outputs[] = Array.from({ length: PROBES }, () => ({}));
   for (const graph of plain.graphs) {
     const other = packed.graphs.find((one) => one.path === graph.path)!;
-    const found = await compare({ plain: [graph, plain.folder], packed: [other, packed.folder], made });
+    const found = await compare({
+      plain: [graph, plain.folder],
+      packed: [other, packed.folder],
+      made,
+      texts,
+    });
     if (typeof found === 'string') return { unmeasured: `${graph.path} ${found}` };
-    least = Math.min(least, found);
+    least = Math.min(least, found.likeness);
+    perplexity = found.perplexity ?? perplexity;
   }
   // Machines differ in the digits behind.
-  return { likeness: Number(least.toFixed(3)) };
+  return { likeness: Number(least.toFixed(3)), ...(perplexity && { perplexity }) };
 }
 
 interface Compared {
@@ -40,17 +53,23 @@ interface Compared {
   packed: readonly [WrittenGraph, folder: string];
   /** What earlier graphs gave, to which this one's outputs are added. */
   made: Outputs[];
+  texts: readonly (readonly number[])[] | undefined;
+}
+
+interface Found {
+  likeness: number;
+  perplexity: Perplexity | undefined;
 }
 
 /** A text says what is in the way. */
-async function compare({ plain, packed, made }: Compared): Promise<number | string> {
+async function compare({ plain, packed, made, texts }: Compared): Promise<Found | string> {
   const [first, second] = [await open(plain), await open(packed)];
   try {
     let problem = '';
     for (const edge of EDGES) {
       const pairs: [Outputs, Outputs][] = [];
       for (const [row, earlier] of made.entries()) {
-        const feeds = probeOf(first, { row, edge, made: earlier });
+        const feeds = probeOf(first, { row, edge, made: earlier, ids: texts?.[row] });
         if (typeof feeds === 'string') return feeds;
         const outputs = await first.run(feeds).catch((error: unknown) => firstLine(error));
         if (typeof outputs === 'string') {
@@ -61,7 +80,8 @@ async function compare({ plain, packed, made }: Compared): Promise<number | stri
       }
       if (pairs.length < made.length) continue;
       pairs.forEach(([outputs], row) => Object.assign(made[row]!, outputs));
-      return Math.min(...answersOf(first).map((name) => alike(pairs, name)));
+      const likeness = Math.min(...answersOf(first).map((name) => alike(pairs, name)));
+      return { likeness, perplexity: texts && (await perplexities(first, second, texts)) };
     }
     return problem;
   } finally {
@@ -69,6 +89,19 @@ async function compare({ plain, packed, made }: Compared): Promise<number | stri
     await second.release();
   }
 }
+
+async function perplexities(
+  plain: InferenceSession,
+  packed: InferenceSession,
+  texts: readonly (readonly number[])[],
+): Promise<Perplexity | undefined> {
+  const [before, after] = [await perplexityOf(plain, texts), await perplexityOf(packed, texts)];
+  if (before === undefined || after === undefined) return undefined;
+  return { plain: rounded(before), packed: rounded(after) };
+}
+
+/** Four digits. */
+const rounded = (value: number): number => Number(value.toPrecision(4));
 
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0]!.slice(0, 200);

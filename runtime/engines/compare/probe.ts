@@ -32,9 +32,15 @@ interface Entry {
   axes: readonly Axis[];
 }
 
-/** Integers by names of inputs, from the place of the last axis and the number of the probe. */
-const INTEGERS: readonly (readonly [RegExp, (place: number, row: number) => number])[] = [
-  [/input_ids$/, (i, row) => FIRST_TOKEN + ((31 * i + 17 * row + i * i) % (VOCABULARY - FIRST_TOKEN))],
+/** Ids of tokens that no text has. */
+const madeUpToken = (i: number, row: number): number =>
+  FIRST_TOKEN + ((31 * i + 17 * row + i * i) % (VOCABULARY - FIRST_TOKEN));
+
+/** From the index along the last axis and the number of the probe. */
+type Integer = (at: number, row: number) => number;
+
+/** Integers by names of inputs. */
+const INTEGERS: readonly (readonly [RegExp, Integer])[] = [
   [/mask$/, () => 1],
   [/^position_ids$/, (i) => i],
   [/^(?:token_type_ids|token_groups|speaker_id|frame_letters)$/, () => 0],
@@ -45,11 +51,22 @@ const INTEGERS: readonly (readonly [RegExp, (place: number, row: number) => numb
 
 /**
  * Made-up inputs of a graph. What an earlier graph of the model has made is taken where this one asks for it.
+ * @param ids the first tokens of a text, where there is a tokenizer
  * @returns a text that says which input is not known
  */
 export function probeOf(
   session: InferenceSession,
-  { row, edge, made }: { row: number; edge: number; made: Readonly<Record<string, Tensor>> },
+  {
+    row,
+    edge,
+    made,
+    ids = [],
+  }: {
+    row: number;
+    edge: number;
+    made: Readonly<Record<string, Tensor>>;
+    ids?: readonly number[] | undefined;
+  },
 ): Record<string, Tensor> | string {
   const feeds: Record<string, Tensor> = {};
   const entries = session.inputMetadata.flatMap((entry) =>
@@ -67,7 +84,10 @@ export function probeOf(
   }
   for (const entry of entries) {
     if (entry.name in feeds) continue;
-    const found = madeUp(entry, row, sizes);
+    const integer = entry.name.endsWith('input_ids')
+      ? (at: number) => ids[at] ?? madeUpToken(at, row)
+      : INTEGERS.find(([known]) => known.test(entry.name))?.[1];
+    const found = madeUp(entry, row, { sizes, integer });
     if (!found) return `reads ${entry.name}, which can't be made up`;
     feeds[entry.name] = found;
   }
@@ -86,7 +106,7 @@ const fits = (axes: readonly Axis[], dims: readonly number[]): boolean =>
 function madeUp(
   { name, isFloat, axes }: Entry,
   row: number,
-  sizes: ReadonlyMap<string, number>,
+  { sizes, integer }: { sizes: ReadonlyMap<string, number>; integer: Integer | undefined },
 ): Tensor | undefined {
   // No head is asked how it looks at the source.
   if (name === 'attention_heads') return new ort.Tensor('bool', new Uint8Array(0), [0]);
@@ -98,10 +118,9 @@ function madeUp(
   const dims = axes.map(sizeOf);
   const count = dims.reduce((a, b) => a * b, 1);
   if (isFloat) return new ort.Tensor('float32', noise(count, row, name === 'timestep' ? 500 : 0), dims);
-  const value = INTEGERS.find(([known]) => known.test(name))?.[1];
-  if (!value) return undefined;
+  if (!integer) return undefined;
   const last = dims.at(-1)!;
-  const integers = BigInt64Array.from({ length: count }, (_, i) => BigInt(value(i % last, row)));
+  const integers = BigInt64Array.from({ length: count }, (_, i) => BigInt(integer(i % last, row)));
   return new ort.Tensor('int64', integers, dims);
 }
 

@@ -1,4 +1,4 @@
-import { figureLabels, figuresOf, LABEL } from '../../../../builder/images/labels.js';
+import { figureLabels, figuresOf, LABEL, modelLabels } from '../../../../builder/images/labels.js';
 import { planModelImage, renderModelContext } from '../../../../builder/images/model-plan.js';
 import { predictedFigures } from '../../../../builder/plan/figures.js';
 import { imageMemory } from '../../../../builder/plan/vision/image-memory.js';
@@ -71,3 +71,14 @@ const FACTS = {
   network: { sizes: sizesOf({}) },
   image: imageMemory({}, {}),
 };
+
+test('what packing cost a network is in labels', () => {
+  const spec = { ...sampleSpec(), likeness: 0.986, perplexity: { plain: 21.36, packed: 24.67 } };
+  const labels = Object.fromEntries(
+    modelLabels({ spec, device: 'cpu', platform: 'linux/amd64', baked: true, version: '1.0.0' }),
+  );
+  expect(labels).toMatchObject({
+    [LABEL.likeness]: '0.986',
+    [LABEL.perplexity]: '24.67 (21.36 unpacked)',
+  });
+});

@@ -166,3 +166,15 @@ test('an operating system is what os-release says', () => {
   expect(operatingSystem('ID="ubuntu"')).toEqual({ id: 'ubuntu', version: undefined });
   expect(operatingSystem('VARIANT_ID=x')).toBeUndefined();
 });
+
+test('what packing cost a network is among its properties', () => {
+  const packed = { ...sampleSpec(), likeness: 0.986, perplexity: { plain: 21.36, packed: 24.67 } };
+  const text = sbomOf({ spec: packed, image: 'slipway/o_m', weights: WEIGHTS, packages: PACKAGES });
+  const model = (JSON.parse(text) as { components: Component[] }).components.find(
+    ({ type }) => type === 'machine-learning-model',
+  );
+  const values = Object.fromEntries(
+    model!.properties!.map(({ name, value }) => [name.split(':').at(-1), value]),
+  );
+  expect(values).toMatchObject({ likeness: '0.986', perplexity: '24.67', 'perplexity-unpacked': '21.36' });
+});
