@@ -120,6 +120,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['image-text-to-text/llava-next-video', 'media-chat'],
   ['image-text-to-text/video-llava', 'media-chat'],
   ['image-text-to-text/got-ocr2', 'media-chat'],
+  ['image-text-to-text/pp-chart2table', 'media-chat'],
   ['image-text-to-text/glmga', 'media-chat'],
   ['image-text-to-text/blip-2', 'media-chat'],
   ['image-text-to-text/instructblip', 'media-chat'],

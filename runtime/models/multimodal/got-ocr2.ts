@@ -62,3 +62,11 @@ export const gotOcr2 = defineFamily({
     },
   },
 });
+
+/** GOT-OCR 2's network, whose prompts are those of a chat template. configuration_pp_chart2table.py */
+export const ppChart2Table = defineFamily({
+  ...gotOcr2,
+  modelTypes: ['pp_chart2table'],
+  readers: { prompts: { image: 'pp-chart2table' } },
+  limits: [],
+});

@@ -11,7 +11,7 @@ import { gemma4Media } from './gemma4/family.js';
 import { paligemma } from './paligemma.js';
 import { glm46v, glm4v, glm4vMoe, glmga, glmOcr } from './glm4v/family.js';
 import { glmAsr } from './glmasr.js';
-import { gotOcr2 } from './got-ocr2.js';
+import { gotOcr2, ppChart2Table } from './got-ocr2.js';
 import { hyperclovaxVision } from './hyperclovax-vision-v2.js';
 import { idefics2 } from './idefics2.js';
 import { idefics3 } from './idefics3.js';
@@ -52,7 +52,7 @@ export const MEDIA: readonly AnyFamily[] = [
   qwen3Vl,
   qwen3VlMoe,
   internvl,
-  gotOcr2,
+  ...[gotOcr2, ppChart2Table],
   ...[deepseekVl, deepseekVlHybrid],
   ...[blip2, instructblip, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3, ovis2],
   mistral3,

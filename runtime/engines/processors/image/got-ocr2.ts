@@ -24,12 +24,12 @@ export interface CanvasRules {
 }
 
 /** GotOcr2ImageProcessor as InternVL's processor calls it, which always cuts. From preprocessor_config.json. */
-export const createCanvasProcessor = (config: Json): CanvasProcessor =>
-  canvasProcessor(config, { edge: 384, canvasOf: bestCanvas, resizer: resizerOf(config) });
+export const createCanvasProcessor = (config: Json, resizer = resizerOf(config)): CanvasProcessor =>
+  canvasProcessor(config, { edge: 384, canvasOf: bestCanvas, resizer });
 
 /** GotOcr2ImageProcessor as its own processor calls it, which never cuts. */
-export const createWholeProcessor = (config: Json): CanvasProcessor =>
-  createCanvasProcessor({ ...config, min_patches: 1, max_patches: 1 });
+export const createWholeProcessor = (config: Json, resizer = resizerOf(config)): CanvasProcessor =>
+  createCanvasProcessor({ ...config, min_patches: 1, max_patches: 1 }, resizer);
 
 /** Cohere2VisionImageProcessor of transformers 5, which reads no fewest number of tiles. @throws RunError `not_ready` for other tiles than squares */
 export function createFittingProcessor(config: Json): CanvasProcessor {

@@ -18,7 +18,7 @@ import { createDeepseekVlFamily } from './deepseek-vl.js';
 import { createGemma3Family } from './gemma3.js';
 import { createGemma4Family } from './gemma4.js';
 import { createGlmAsrFamily } from './glmasr.js';
-import { createGotOcr2Family } from './got-ocr2.js';
+import { createGotOcr2Family, createPpChart2TableFamily } from './got-ocr2.js';
 import { createIdefics2Family } from './idefics2.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
 import { createInternVlClips, createInternVlFamily, createQianfanOcrFamily } from './internvl.js';
@@ -81,6 +81,7 @@ export const PROMPTS: {
     internvl: createInternVlFamily,
     'qianfan-ocr': createQianfanOcrFamily,
     'got-ocr2': createGotOcr2Family,
+    'pp-chart2table': createPpChart2TableFamily,
     'deepseek-vl': createDeepseekVlFamily,
     'deepseek-vl-hybrid': createDeepseekVlHybridFamily,
     'blip-2': createBlip2Family,

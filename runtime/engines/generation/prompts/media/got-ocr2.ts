@@ -1,5 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
-import { createWholeProcessor } from '../../../processors/image/got-ocr2.js';
+import { type CanvasProcessor, createWholeProcessor } from '../../../processors/image/got-ocr2.js';
+import { torchResizer } from '../../../processors/image/resizer.js';
+import { checkTorchSettings } from '../../../processors/image/torch-resize.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, ImageFamily } from './family.js';
 import { imageToken } from './image-token.js';
@@ -7,6 +9,8 @@ import { pixelValues } from './pixel-values.js';
 
 /** Features of an image, whatever the files say. */
 const FEATURES = 256;
+/** Where the files do not say. */
+const [EDGE, BICUBIC] = [1024, 3];
 
 /** GotOcr2Processor's prompt: pages of one document, and what is asked of them. */
 const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user' -%}
@@ -32,23 +36,34 @@ const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user'
  * @throws RunError not_ready where the files have other sizes than the network: Python fails at each image
  */
 export function createGotOcr2Family(files: FamilyFiles): ImageFamily {
+  const family = wholeFamily(files, createWholeProcessor(files.processing));
+  const { count } = family.layout({ height: 1, width: 1 });
+  if (count !== FEATURES)
+    throw new RunError('not_ready', `config.json: a picture becomes ${count} features, not ${FEATURES}`);
+  return { ...family, template: TEMPLATE.replaceAll('<imgpad>', family.placeholder) };
+}
+
+/** PP-Chart2Table: the same, whose chat template writes a token for each feature. @throws as `createGotOcr2Family` */
+export function createPpChart2TableFamily(files: FamilyFiles): ImageFamily {
+  const size = { height: EDGE, width: EDGE };
+  // Only transformers 5 has its class, which resizes as PyTorch does.
+  const settings = checkTorchSettings({ size, resample: BICUBIC, ...files.processing });
+  const whole = createWholeProcessor(settings, torchResizer(settings));
+  const family = wholeFamily(files, whole);
+  return { ...family, surrounded: family.expand(family.layout(size)) };
+}
+
+function wholeFamily(files: FamilyFiles, whole: CanvasProcessor): ImageFamily {
   const token = imageToken(files);
-  const whole = createWholeProcessor(files.processing);
   const vision = (files.config['vision_config'] ?? {}) as Json;
-  const edge = firstNumber(vision, 'image_size') ?? 1024;
+  const edge = firstNumber(vision, 'image_size') ?? EDGE;
   const side = Math.floor(edge / (firstNumber(vision, 'patch_size') ?? 16));
   const count = Math.ceil(Math.ceil(side / 2) / 2) ** 2;
   if (whole.height !== edge || whole.width !== edge)
     throw new RunError('not_ready', 'preprocessor_config.json: size is not image_size of config.json');
-  if (count !== FEATURES)
-    throw new RunError('not_ready', `config.json: a picture becomes ${count} features, not ${FEATURES}`);
   const layout = { count, patches: side ** 2 };
   return {
-    ...{
-      ...token,
-      mostPatches: layout.patches,
-      template: TEMPLATE.replaceAll('<imgpad>', token.placeholder),
-    },
+    ...{ ...token, mostPatches: layout.patches },
     layout: () => layout,
     prepare: (image) => whole.process(image).map((values) => () => pixelValues(values(), whole)),
     expand: () => token.placeholder.repeat(count),
