@@ -3,7 +3,7 @@ import { isTrainedModel } from '../../runtime/core/vocabulary-files.js';
 import type { Dtype, Profile } from '../../runtime/core/spec.js';
 import { runBytes } from '../../runtime/core/run-memory.js';
 import { bytesForGraph } from '../../runtime/core/media-run-memory.js';
-import { hears, limitFor, requestBytes, visionRunBytes } from './request-memory.js';
+import { readsAudio, limitFor, requestBytes, visionRunBytes } from './request-memory.js';
 import {
   decoderBytes,
   ENCODERS,
@@ -74,7 +74,7 @@ function usualMemory(kind: SessionKind | 'lone', input: MemoryInput) {
 
 /** Models that begin with one session (runtime/engines/sessions/growing-pool.ts): those of audio clips know their room by the others. */
 const growsOnDemand = (kind: SessionKind, { task, engine }: MemoryInput['spec']): boolean =>
-  kind === 'pool' && engineOf(engine).grows && !hears(task);
+  kind === 'pool' && engineOf(engine).grows && !readsAudio(task);
 
 function tokenizerBytes({ spec, sizes }: MemoryInput): number {
   if (!spec.files.some(({ path }) => path === 'tokenizer.json' || isTrainedModel(path))) return 0;
@@ -198,7 +198,7 @@ function mappedCopies({ spec, image }: MemoryInput): number {
 
 /** True for networks that read an image, or the frames of a video, a run. */
 const readsImages = (kind: SessionKind | 'lone', { profile, task, engine }: MemoryInput['spec']): boolean =>
-  profile !== 'text' && engineOf(engine).runs !== 'per-step' && kind !== 'media-chat' && !hears(task);
+  profile !== 'text' && engineOf(engine).runs !== 'per-step' && kind !== 'media-chat' && !readsAudio(task);
 const DECODER: Record<Width, number> = { float: 1, half: 2.05, byte: 1.26, nibble: 0.9 };
 
 /** Usual length of a text or prompt, and of a question's context, in tokens. */
@@ -229,7 +229,7 @@ function usualRunBytes(
     );
   const sessions = kind === 'pool' ? 2 : 1;
   if (readsImages(kind, spec)) return IMAGE_BYTES + image.tensors + sessions * bytesForGraph(spec, image.run);
-  if (hears(spec.task)) {
+  if (readsAudio(spec.task)) {
     const tried = runBytes(sizes, { tokens: AUDIO_STATES, attended: AUDIO_STATES });
     // Tried with a second of audio, used with more by the session that has all threads.
     return AUDIO_BYTES + (sessions - 1) * tried + Math.max(audio ?? 0, tried);

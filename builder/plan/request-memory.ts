@@ -57,7 +57,7 @@ function audioRequestBytes(kind: SessionKind, { spec, sizes, workers }: MemoryIn
 }
 
 /** True for tasks about audio clips. */
-export const hears = (task: TaskId): boolean => taskOf(task).modality === 'audio';
+export const readsAudio = (task: TaskId): boolean => taskOf(task).modality === 'audio';
 
 /** Bytes of an image of the usual size, by the rule that the server admits them by. */
 function diffusionBytes({ spec, noise }: MemoryInput): number {
@@ -72,7 +72,7 @@ export const requestBytes = (kind: SessionKind, input: MemoryInput): number =>
 function runRequestBytes(kind: SessionKind, input: MemoryInput): number {
   const { spec, sizes, image, workers } = input;
   if (engineOf(spec.engine).runs === 'per-step') return diffusionBytes(input);
-  if (hears(spec.task)) return audioRequestBytes(kind, input);
+  if (readsAudio(spec.task)) return audioRequestBytes(kind, input);
   if (kind === 'media-chat') {
     const run = visionRunBytes(input);
     // Half of the room at most is set aside for media (runtime/engines/generation/prompts/media/encoder-memory.ts).

@@ -20,9 +20,9 @@ export interface SpeechOptions {
   condition_on_prev_tokens?: boolean | null | undefined;
   /** More than one, Whisper's: the next one is tried where a threshold is missed. */
   temperature?: number | readonly number[] | null | undefined;
-  /** Whisper's: a text is heard again where its tokens compress better than so many times. */
+  /** Whisper's: a text is transcribed again where its tokens compress better than so many times. */
   compression_ratio_threshold?: number | null | undefined;
-  /** Whisper's: a text is heard again where the mean of its tokens' logarithmic probabilities is lower. */
+  /** Whisper's: a text is transcribed again where the mean of its tokens' logarithmic probabilities is lower. */
   logprob_threshold?: number | null | undefined;
   /** Whisper's: a window with that text is silent where silence is likelier than this. */
   no_speech_threshold?: number | null | undefined;

@@ -40,7 +40,7 @@ export async function loadSpeechRecognizer(request: LoadRequest): Promise<Speech
   };
 }
 
-/** Models that hear an audio clip at once, or pieces of it, whose tokens are set one behind the other, as in Python. */
+/** Models that transcribe an audio clip at once, or pieces of it, whose tokens are set one behind the other, as in Python. */
 function createPlain(
   model: SourceModel<AudioFeatures>,
   { extractor }: AudioInput,
@@ -65,18 +65,18 @@ function createPlain(
     );
     const prompt = [decoderStartToken(options, model.repository)];
     const cleanUp = model.tokenizer.config['clean_up_tokenization_spaces'] === true;
-    const heard = [];
+    const transcribed = [];
     for (const piece of pieces ?? [{ samples }]) {
       const source = await extractor.extract(piece.samples, signal);
       requireSteps(model.config, reader, source.dims[1]!);
       const request = { source, sourceTokens: [], prompt, options, cleanUp, signal };
       const [found] = await lastOf(generateFromSource(model, request));
-      heard.push(found!);
+      transcribed.push(found!);
     }
-    const tokensOut = heard.reduce((sum, { tokensOut: count }) => sum + count, 0);
+    const tokensOut = transcribed.reduce((sum, { tokensOut: count }) => sum + count, 0);
     const seconds = samples.length / extractor.rate;
-    if (heard.length === 1) return { text: heard[0]!.text, tokensOut, seconds };
-    const tokens = heard.flatMap((found) => [...found.tokens!]);
+    if (transcribed.length === 1) return { text: transcribed[0]!.text, tokensOut, seconds };
+    const tokens = transcribed.flatMap((found) => [...found.tokens!]);
     const join = options.clean_up_tokenization_spaces ?? cleanUp;
     return { text: model.tokenizer.decode(tokens, { cleanUp: join }), tokensOut, seconds };
   };

@@ -67,9 +67,9 @@ export function transcribe(task: 'transcribe' | 'translate'): DialectRoute['hand
     const names = wants.words ? { ...NAMES, return_timestamps: 'timestamp_granularities' } : NAMES;
     const asking = { model, bodies, files: new Map([[FILE, file]]), names };
     await answerAll(call, asking, async ([answer]) => {
-      const heard = answer!.output as Transcript;
+      const transcribed = answer!.output as Transcript;
       // Whisper's words begin with a blank, which OpenAI's answers do not have.
-      const transcript = { ...heard, text: heard.text.trim() };
+      const transcript = { ...transcribed, text: transcribed.text.trim() };
       if (given.stream) return sendStream(response, transcript.text);
       send(response, transcript, { format: given.response_format, task, wants });
     });
@@ -150,7 +150,7 @@ function sendText(response: Response, text: string, type: string): void {
   response.end(text);
 }
 
-/** A transcript is known when the audio has been heard, so it comes as one event. */
+/** A transcript is known when the audio has been transcribed, so it comes as one event. */
 async function sendStream(response: Response, text: string): Promise<void> {
   openEvents(response);
   const event = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;

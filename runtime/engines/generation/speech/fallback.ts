@@ -12,7 +12,7 @@ export type FallbackOptions = Pick<
   'compression_ratio_threshold' | 'logprob_threshold' | 'no_speech_threshold'
 >;
 
-/** When a window is heard again, at the next temperature, and when nothing is said in it. */
+/** When a window is transcribed again, at the next temperature, and when nothing is said in it. */
 export interface FallbackRules {
   /** In the order in which they are tried; undefined: what the other options say. */
   temperatures: readonly (number | undefined)[];
@@ -61,7 +61,7 @@ export interface Attempt {
   meanLogprob: number | undefined;
 }
 
-export interface Heard {
+export interface Transcribed {
   tokens: readonly number[];
   /** True: nothing is said in the window. */
   isSilent: boolean;
@@ -73,15 +73,15 @@ export interface Heard {
 const LOW_TEMPERATURE = 0.5;
 
 /**
- * Hears a window at one temperature after the other until a text keeps to the rules (transformers'
+ * Transcribes a window at one temperature after the other until a text keeps to the rules (transformers'
  * WhisperGenerationMixin.generate_with_fallback, _need_fallback). The last text counts whatever it is.
  * @param noSpeech the probability that nothing is said
  */
-export async function hearWithFallback(
+export async function transcribeWithFallback(
   { temperatures, ...rules }: FallbackRules,
   attempt: (temperature: number | undefined) => Promise<Attempt>,
   noSpeech: () => Promise<number>,
-): Promise<Heard> {
+): Promise<Transcribed> {
   for (let i = 0; ; i++) {
     const temperature = temperatures[i];
     const { tokens, meanLogprob } = await attempt(temperature);

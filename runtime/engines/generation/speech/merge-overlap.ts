@@ -1,5 +1,5 @@
-/** Tokens that were heard in one window, and when, where times of words are asked for. */
-export interface HeardRun {
+/** Tokens that were transcribed in one window, and when, where times of words are asked for. */
+export interface TranscribedRun {
   tokens: readonly number[];
   /** As many as tokens, or none. */
   spans: readonly Span[];
@@ -12,11 +12,11 @@ export interface Span {
 }
 
 /**
- * Joins what was heard in windows that overlap (transformers' _find_longest_common_sequence of Whisper): each seam is where
+ * Joins what was transcribed in windows that overlap (transformers' _find_longest_common_sequence of Whisper): each seam is where
  * most tokens agree, the left window counts before its middle, the right one after. Tokens with times agree only where those of the
  * right window are not earlier.
  */
-export function mergeOverlaps(runs: readonly HeardRun[]): HeardRun {
+export function mergeOverlaps(runs: readonly TranscribedRun[]): TranscribedRun {
   const [first = { tokens: [], spans: [] }, ...others] = runs;
   const tokens: number[] = [];
   const spans: Span[] = [];
@@ -33,7 +33,7 @@ export function mergeOverlaps(runs: readonly HeardRun[]): HeardRun {
 /** Favours long matches over short ones that are as good. */
 const EPSILON = 1 / 10_000;
 
-function bestSeam(left: HeardRun, right: HeardRun): { leftMiddle: number; rightMiddle: number } {
+function bestSeam(left: TranscribedRun, right: TranscribedRun): { leftMiddle: number; rightMiddle: number } {
   const [leftLength, rightLength] = [left.tokens.length, right.tokens.length];
   let best = { score: 0, leftMiddle: leftLength, rightMiddle: 0 };
   for (let shift = 1; shift < leftLength + rightLength; shift++) {

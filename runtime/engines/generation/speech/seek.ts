@@ -1,6 +1,6 @@
 /** What a window has said, and where the next one begins. */
 export interface WindowResult {
-  /** Tokens that are kept: those after the last whole segment are heard again. */
+  /** Tokens that are kept: those after the last whole segment are transcribed again. */
   tokens: readonly number[];
   /** Frames to go on. */
   frames: number;

@@ -1,9 +1,9 @@
 import type { TranscriptChunk } from '../../../core/handles/index.js';
-import { type HeardRun, mergeOverlaps, type Span } from './merge-overlap.js';
+import { type TranscribedRun, mergeOverlaps, type Span } from './merge-overlap.js';
 import type { WordOfTokens } from './word-times/words.js';
 
-/** What was heard in one piece of an audio clip. */
-export interface HeardPiece {
+/** What was transcribed in one piece of an audio clip. */
+export interface TranscribedPiece {
   tokens: readonly number[];
   /** Seconds of the piece at which each token is said, where words are asked for. */
   times?: readonly number[] | undefined;
@@ -35,9 +35,9 @@ export interface TimedText {
 
 /**
  * The text of pieces one after the other (transformers' _decode_asr): tokens of times split it into parts, and what lies in
- * an overlap waits until the next piece has been heard, too.
+ * an overlap waits until the next piece has been transcribed, too.
  */
-export function whisperText(pieces: readonly HeardPiece[], rules: TextRules): TimedText {
+export function whisperText(pieces: readonly TranscribedPiece[], rules: TextRules): TimedText {
   const reader = createReader(rules);
   for (const piece of pieces) reader.read(piece);
   return reader.finish();
@@ -48,7 +48,7 @@ function createReader(rules: TextRules) {
   const chunks: TranscriptChunk[] = [];
   const words: TranscriptChunk[] = [];
   /** Runs of tokens that have not become text. */
-  let waiting: HeardRun[] = [];
+  let waiting: TranscribedRun[] = [];
   let partStart: number | undefined;
   let offset = 0;
   let skips = false;
@@ -82,7 +82,7 @@ function createReader(rules: TextRules) {
   }
 
   return {
-    read({ tokens, times, overlap }: HeardPiece): void {
+    read({ tokens, times, overlap }: TranscribedPiece): void {
       if (overlap) offset -= overlap.left;
       const bounds = boundsOf(tokens, overlap, rules);
       const clock = createClock(tokens, rules);
@@ -132,7 +132,7 @@ interface Bounds {
 
 function boundsOf(
   tokens: readonly number[],
-  overlap: HeardPiece['overlap'],
+  overlap: TranscribedPiece['overlap'],
   { timestampBegin, secondsPerStep }: TextRules,
 ): Bounds {
   let last: number | undefined;

@@ -5,14 +5,14 @@ import type { WholeFeatures, WhisperExtractor } from '../../processors/audio/whi
 import { firstNumber } from '../../repository/model-folder.js';
 import { inParallel } from '../../../weights/in-parallel.js';
 import { fallbackRules } from './fallback.js';
-import { createHearing, detectLanguage, type Listening, type WhisperModel } from './hear-window.js';
+import { createTranscriber, detectLanguage, type Listening, type WhisperModel } from './transcribe-window.js';
 import { createPreviousText, previousTextRules, promptIdsOf } from './previous-text.js';
 import { seekAfter } from './seek.js';
 import { type AudioPiece, audioPieces } from '../../audio/audio-pieces.js';
 import { alignmentOf, statesOfTokens } from './word-times/alignment.js';
 import { wordsOf } from './word-times/words.js';
 import { languageIn, whisperPrompt, type WhisperTokens, whisperTokens } from './whisper-prompt.js';
-import { type HeardPiece, whisperText } from './whisper-text.js';
+import { type TranscribedPiece, whisperText } from './whisper-text.js';
 
 /** Pieces of an audio clip that are under way: they share runs, and others come in between. */
 const PIECES_AT_ONCE = 8;
@@ -55,14 +55,14 @@ export function createWhisper(model: WhisperModel): Transcribe {
     // Seams between pieces go by times of words; the text of one piece does not.
     const needsWords = return_timestamps === 'word' && (return_chunks || (pieces?.length ?? 1) > 1);
     const alignment = needsWords ? alignmentOf(model) : undefined;
-    // As in Python, false asks for nothing: the repository's own setting stays, and long audio clips are heard by times.
+    // As in Python, false asks for nothing: the repository's own setting stays, and long audio clips are transcribed by times.
     const asked = return_timestamps != null && return_timestamps !== false;
     const wanted = asked || isLong || model.repository['return_timestamps'] === true;
     if (wanted) requireTimestamps(tokens);
     const choice = { language, task, timestamps: wanted };
     const listening: Listening = { options, choice, before, fallback, alignment, signal };
     let spoken: string | undefined;
-    const hearPiece = async (piece: AudioPiece, own: AbortSignal): Promise<HeardPiece> => {
+    const transcribePiece = async (piece: AudioPiece, own: AbortSignal): Promise<TranscribedPiece> => {
       const found = await listen(piece.samples, { ...listening, signal: own }, pieces !== undefined);
       spoken ??= found.language;
       const seconds = {
@@ -72,15 +72,15 @@ export function createWhisper(model: WhisperModel): Transcribe {
       };
       return { tokens: found.tokens, times: found.times, overlap: pieces && seconds };
     };
-    const heard = await inParallel(
+    const transcribed = await inParallel(
       PIECES_AT_ONCE,
       signal,
       pieces ?? [{ samples, left: 0, right: 0 }],
-      hearPiece,
+      transcribePiece,
     );
-    const tokensOut = heard.reduce((sum, piece) => sum + piece.tokens.length, 0);
+    const tokensOut = transcribed.reduce((sum, piece) => sum + piece.tokens.length, 0);
     const words = alignment && wordReader(model, task === 'translate' ? 'en' : spoken);
-    const { text, ...parts } = whisperText(heard, { ...rules, words });
+    const { text, ...parts } = whisperText(transcribed, { ...rules, words });
     return {
       ...{ text, words: parts.words },
       chunks: wanted ? parts.chunks : undefined,
@@ -90,7 +90,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
     };
   };
 
-  /** Hears an audio clip window by window; a piece is one window, and cut to it. */
+  /** Transcribes an audio clip window by window; a piece is one window, and cut to it. */
   async function listen(
     samples: Float32Array,
     listening: Listening,
@@ -104,9 +104,9 @@ export function createWhisper(model: WhisperModel): Transcribe {
     );
     let prompt: number[] | undefined;
     const previous = createPreviousText(listening.before, previousRules);
-    const hear = createHearing(model, tokens, listening);
+    const transcribe = createTranscriber(model, tokens, listening);
     const { alignment } = listening;
-    const heard: number[] = [];
+    const transcribed: number[] = [];
     const times: number[] | undefined = alignment && [];
     const frames = audioFrames(samples.length, isPiece, extractor);
     for (let seek = 0; seek < whole.frames;) {
@@ -116,12 +116,12 @@ export function createWhisper(model: WhisperModel): Transcribe {
         detectLanguage(model, tokens, source, listening),
       );
       const begin = [...previous.prefix, ...prompt];
-      const said = await hear({ source, prefix: previous.prefix, prompt });
+      const said = await transcribe({ source, prefix: previous.prefix, prompt });
       const left = Math.min(windowFrames, whole.frames - seek);
       const next = said.isSilent
         ? { tokens: [], frames: left }
         : seekAfter(said.tokens, { timestampBegin, windowFrames: left, framesPerStep: FRAMES_PER_STEP });
-      heard.push(...next.tokens);
+      transcribed.push(...next.tokens);
       if (alignment && next.tokens.length > 0) {
         const states = Math.floor((frames - seek) / FRAMES_PER_STEP);
         const asked = { source, begin, tokens: said.allTokens, states };
@@ -132,7 +132,7 @@ export function createWhisper(model: WhisperModel): Transcribe {
       // Rules forbid a pair of times at the start; a window that went back would never end.
       seek += next.frames > 0 ? next.frames : left;
     }
-    return { tokens: heard, times, language: languageIn(prompt ?? [], tokens) };
+    return { tokens: transcribed, times, language: languageIn(prompt ?? [], tokens) };
   }
 }
 

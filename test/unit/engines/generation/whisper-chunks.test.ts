@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { type HeardPiece, whisperText } from '../../../../runtime/engines/generation/speech/whisper-text.js';
+import {
+  type TranscribedPiece,
+  whisperText,
+} from '../../../../runtime/engines/generation/speech/whisper-text.js';
 import { loadTokenizer } from '../../../../runtime/engines/tokenizers/tokenizer.js';
 
 interface Case {
-  pieces: HeardPiece[];
+  pieces: TranscribedPiece[];
   text: string;
   chunks: { text: string; start: number | null; end: number | null }[];
 }

@@ -1,7 +1,7 @@
 import {
   type Attempt,
   fallbackRules,
-  hearWithFallback,
+  transcribeWithFallback,
 } from '../../../../../runtime/engines/generation/speech/fallback.js';
 
 const NONE = { compressionRatio: undefined, logprob: undefined, noSpeech: undefined, vocabularySize: 300 };
@@ -9,51 +9,51 @@ const REPEATED: Attempt = { tokens: new Array<number>(100).fill(7), meanLogprob:
 const UNLIKELY: Attempt = { tokens: [1, 2, 3], meanLogprob: -2 };
 const GOOD: Attempt = { tokens: [4, 5, 6], meanLogprob: -0.2 };
 
-/** Hears one text after the other; returns what was taken and what was tried. */
-async function hear(
-  rules: Parameters<typeof hearWithFallback>[0],
+/** Transcribes one text after the other; returns what was taken and what was tried. */
+async function transcribe(
+  rules: Parameters<typeof transcribeWithFallback>[0],
   attempts: readonly Attempt[],
   silence = 0,
 ) {
   const tried: (number | undefined)[] = [];
   let asked = 0;
-  const heard = await hearWithFallback(
+  const transcribed = await transcribeWithFallback(
     rules,
     (temperature) => Promise.resolve(attempts[tried.push(temperature) - 1]!),
     () => Promise.resolve(++asked && silence),
   );
-  return { ...heard, tried, asked };
+  return { ...transcribed, tried, asked };
 }
 
 test('without thresholds the first temperature counts, whatever comes', async () => {
-  const found = await hear({ ...NONE, temperatures: [0, 0.5] }, [REPEATED]);
+  const found = await transcribe({ ...NONE, temperatures: [0, 0.5] }, [REPEATED]);
   expect(found).toMatchObject({ tokens: REPEATED.tokens, tried: [0], isTrusted: true, isSilent: false });
 });
 
-test('texts that repeat themselves or are unlikely are heard again, and the first good one counts', async () => {
+test('texts that repeat themselves or are unlikely are transcribed again, and the first good one counts', async () => {
   const rules = { ...NONE, temperatures: [0, 0.2, 0.4, 0.6], compressionRatio: 2.4, logprob: -1 };
-  const found = await hear(rules, [REPEATED, UNLIKELY, GOOD]);
+  const found = await transcribe(rules, [REPEATED, UNLIKELY, GOOD]);
   expect(found).toMatchObject({ tokens: GOOD.tokens, tried: [0, 0.2, 0.4], isTrusted: true, asked: 0 });
 });
 
 test('the last temperature counts whatever comes, and a high one is not gone by', async () => {
   const rules = { ...NONE, temperatures: [0, 0.5], logprob: -1 };
-  const found = await hear(rules, [UNLIKELY, UNLIKELY]);
+  const found = await transcribe(rules, [UNLIKELY, UNLIKELY]);
   expect(found).toMatchObject({ tokens: UNLIKELY.tokens, tried: [0, 0.5], isTrusted: false });
 });
 
 test('an unlikely text where silence is likely ends the search, also a repeated one', async () => {
   const rules = { ...NONE, temperatures: [0, 0.5], logprob: -1, noSpeech: 0.6, compressionRatio: 1 };
-  expect(await hear(rules, [{ ...REPEATED, meanLogprob: -3 }], 0.7)).toMatchObject({
+  expect(await transcribe(rules, [{ ...REPEATED, meanLogprob: -3 }], 0.7)).toMatchObject({
     isSilent: true,
     tried: [0],
   });
-  expect(await hear(rules, [UNLIKELY, GOOD], 0.5)).toMatchObject({ isSilent: false, tried: [0, 0.5] });
+  expect(await transcribe(rules, [UNLIKELY, GOOD], 0.5)).toMatchObject({ isSilent: false, tried: [0, 0.5] });
 });
 
 test('silence is not asked for where the text is likely', async () => {
   const rules = { ...NONE, temperatures: [0], logprob: -1, noSpeech: 0.1 };
-  expect(await hear(rules, [GOOD], 0.9)).toMatchObject({ isSilent: false, asked: 0 });
+  expect(await transcribe(rules, [GOOD], 0.9)).toMatchObject({ isSilent: false, asked: 0 });
 });
 
 describe('rules', () => {

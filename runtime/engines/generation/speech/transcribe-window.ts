@@ -5,7 +5,7 @@ import type { WhisperExtractor } from '../../processors/audio/whisper.js';
 import { generateFromSource, lastOf, type SourceModel } from '../generate-from-source.js';
 import { logSumExp } from '../search/log-softmax.js';
 import type { LogitsProcessor } from '../search/logits-processor.js';
-import { type Attempt, type FallbackRules, type Heard, hearWithFallback } from './fallback.js';
+import { type Attempt, type FallbackRules, type Transcribed, transcribeWithFallback } from './fallback.js';
 import type { Alignment } from './word-times/alignment.js';
 import { timestampRules } from './timestamp-rules.js';
 import type { WhisperTokens } from './whisper-prompt.js';
@@ -34,7 +34,7 @@ export interface Window {
   prompt: readonly number[];
 }
 
-export interface HeardWindow extends Heard {
+export interface TranscribedWindow extends Transcribed {
   /** With the one that ended them. */
   allTokens: readonly number[];
 }
@@ -42,12 +42,12 @@ export interface HeardWindow extends Heard {
 /** Seeds of texts that are drawn one after the other lie so far apart. */
 const SEED_STRIDE = 0x5851f42d;
 
-/** Hears the windows of one audio clip. The tokens are without the one that ended them. */
-export function createHearing(
+/** Transcribes the windows of one audio clip. The tokens are without the one that ended them. */
+export function createTranscriber(
   model: WhisperModel,
   tokens: WhisperTokens,
   { options, choice, fallback, signal }: Listening,
-): (window: Window) => Promise<HeardWindow> {
+): (window: Window) => Promise<TranscribedWindow> {
   const ends = new Set([options.eos_token_id ?? model.repository['eos_token_id'] ?? []].flat() as number[]);
   /** Texts that were drawn so far. Once one was, no beams are searched, as in Python, whose settings keep it. */
   let drawn = 0;
@@ -78,9 +78,9 @@ export function createHearing(
       return { tokens: best!.tokens!, meanLogprob: best!.meanLogprob };
     };
     const silence = once(() => noSpeechProbability(model, tokens, { source, prefix, signal }));
-    const heard = await hearWithFallback(fallback, attempt, silence);
-    const said = ends.has(heard.tokens.at(-1)!) ? heard.tokens.slice(0, -1) : heard.tokens;
-    return { ...heard, tokens: said, allTokens: heard.tokens };
+    const transcribed = await transcribeWithFallback(fallback, attempt, silence);
+    const said = ends.has(transcribed.tokens.at(-1)!) ? transcribed.tokens.slice(0, -1) : transcribed.tokens;
+    return { ...transcribed, tokens: said, allTokens: transcribed.tokens };
   };
 }
 
