@@ -12,7 +12,7 @@ export interface PerceptronSize {
 }
 
 /** Layers one behind the other: float32 [..., from] -> [..., to]. */
-export function perceptron(
+export function mlp(
   g: GraphWriter,
   x: Value,
   name: string,
@@ -66,7 +66,7 @@ export function boxOutputs(
   { states, logits }: { states: Value; logits: Value },
   { width, queries, labels }: DetectorSize,
 ): void {
-  const boxes = perceptron(g, states, 'bbox_predictor', { from: width, inner: width, to: 4, layers: 3 });
+  const boxes = mlp(g, states, 'bbox_predictor', { from: width, inner: width, to: 4, layers: 3 });
   g.output('logits', logits, 'float32', ['rows', queries, labels + 1]);
   g.output('pred_boxes', g.node('Sigmoid', [boxes]), 'float32', ['rows', queries, 4]);
 }

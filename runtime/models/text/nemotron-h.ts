@@ -67,7 +67,7 @@ interface Layer {
 }
 
 /** Two layers with an activation between them. */
-function perceptron(g: GraphWriter, x: Value, at: At, { c, inner }: { c: Config; inner: number }): Value {
+function mlp(g: GraphWriter, x: Value, at: At, { c, inner }: { c: Config; inner: number }): Value {
   const [from, bias] = [c.hidden_size, c.mlp_bias];
   const wide = linear(g, x, at('up_proj'), { from, to: inner, bias });
   const active = activation(g, wide, c.mlp_hidden_act);
@@ -93,7 +93,7 @@ function mixed(g: GraphWriter, x: Value, { at, c }: Layer): Value {
     });
     return narrow ? linear(g, sum, at('fc2_latent_proj'), { from: narrow, to: whole, bias }) : sum;
   });
-  const shared = perceptron(g, x, (name) => at(`shared_experts.${name}`), {
+  const shared = mlp(g, x, (name) => at(`shared_experts.${name}`), {
     ...{ c, inner: c.moe_shared_expert_intermediate_size },
   });
   return g.node('Add', [experts, shared]);
@@ -127,7 +127,7 @@ const MIXERS: Record<Kind, (g: GraphWriter, x: Value, inputs: DecoderInputs, of:
   mamba: remember,
   attention: attend,
   moe: (g, x, _, of) => mixed(g, x, of),
-  mlp: (g, x, _, { at, c }) => perceptron(g, x, at, { c, inner: c.intermediate_size }),
+  mlp: (g, x, _, { at, c }) => mlp(g, x, at, { c, inner: c.intermediate_size }),
 };
 
 function decoder(c: Config): Decoder {

@@ -4,7 +4,7 @@ import { attention } from '../layers/attention.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { odds, perceptron } from '../layers/mlp.js';
+import { odds, mlp } from '../layers/mlp.js';
 import { placedParts } from '../layers/detr-layer.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, size } from '../config-fields.js';
@@ -88,9 +88,7 @@ function decoderLayer(
     const query = isFirst ? sum(asked, project(learned, 'ca_qpos_proj')) : asked;
     const key = isFirst ? sum(found, positions) : found;
     const scale = { from: width, inner: width, to: width, layers: 2 };
-    const where = isFirst
-      ? place
-      : g.node('Mul', [place, perceptron(g, x, 'model.decoder.query_scale', scale)]);
+    const where = isFirst ? place : g.node('Mul', [place, mlp(g, x, 'model.decoder.query_scale', scale)]);
     const projected = {
       query: beside(g, [query, project(where, 'ca_qpos_sine_proj')], c),
       key: beside(g, [key, positions], c),
@@ -108,7 +106,7 @@ function writeDetector(g: GraphWriter, c: Config): void {
   const table = g.weight('model.query_position_embeddings.weight', [queries, width]);
   const learned = g.node('Unsqueeze', [table, g.ints([0])]);
   const head = { from: width, inner: width, to: 2, layers: 2 };
-  const middles = g.node('Sigmoid', [perceptron(g, learned, 'model.decoder.ref_point_head', head)]);
+  const middles = g.node('Sigmoid', [mlp(g, learned, 'model.decoder.ref_point_head', head)]);
   const rows = g.node('Shape', [encoded.source.x], { start: 0, end: 1 });
   const norm = (value: Value) =>
     layerNorm(g, value, 'model.decoder.layernorm', { width, epsilon: encoded.common.epsilon });
@@ -119,7 +117,7 @@ function writeDetector(g: GraphWriter, c: Config): void {
     x = c.auxiliary_loss ? norm(found) : found;
   }
   const states = norm(x);
-  const moved = perceptron(g, states, 'bbox_predictor', { from: width, inner: width, to: 4, layers: 3 });
+  const moved = mlp(g, states, 'bbox_predictor', { from: width, inner: width, to: 4, layers: 3 });
   const around = g.node('Pad', [odds(g, middles), g.ints([0, 0, 0, 0, 0, 2])]);
   const logits = linear(g, states, 'class_labels_classifier', { from: width, to: labels });
   g.output('logits', logits, 'float32', ['rows', queries, labels]);

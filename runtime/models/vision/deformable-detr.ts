@@ -4,7 +4,7 @@ import { anchorBoxes, bestCells } from '../layers/anchors.js';
 import { aroundBoxes, aroundPoints, deformableAttention } from '../layers/deformable-attention.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
-import { odds, perceptron, share } from '../layers/mlp.js';
+import { odds, mlp, share } from '../layers/mlp.js';
 import { turnWaves } from '../layers/position-grid.js';
 import { imageInput } from '../layers/patch-embed.js';
 import { placedParts } from '../layers/detr-layer.js';
@@ -120,7 +120,7 @@ function chosenQueries(g: GraphWriter, levels: PlacedLevels, c: Config): Queries
 }
 
 function boxesOf(g: GraphWriter, x: Value, layer: number, { d_model: width }: Config): Value {
-  return perceptron(g, x, `bbox_embed.${layer}`, { from: width, inner: width, to: 4, layers: 3 });
+  return mlp(g, x, `bbox_embed.${layer}`, { from: width, inner: width, to: 4, layers: 3 });
 }
 
 /** Queries look at each other and around where they are, which boxes that are refined move. */

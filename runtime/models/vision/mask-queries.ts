@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { linear } from '../layers/linear.js';
-import { perceptron } from '../layers/mlp.js';
+import { mlp } from '../layers/mlp.js';
 import { gridOf, imageInput } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { labelCount, labels, size } from '../config-fields.js';
@@ -33,7 +33,7 @@ export function queryMasks(
   { width, features }: { width: number; features: number },
 ): Value {
   const size = { from: width, inner: width, to: features, layers: 3, nameOf: (i: number) => `.${i}.0` };
-  const vectors = perceptron(g, states, name, size);
+  const vectors = mlp(g, states, name, size);
   const flat = g.node('Reshape', [positions, g.ints([0, 0, -1])]);
   const masks = g.node('MatMul', [vectors, flat]);
   return g.node('Reshape', [masks, g.node('Concat', [g.ints([0, 0]), gridOf(g, positions)], { axis: 0 })]);

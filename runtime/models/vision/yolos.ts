@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Family, defineFamily } from '../family.js';
 import { layerNorm } from '../layers/norm.js';
-import { boxOutputs, perceptron } from '../layers/mlp.js';
+import { boxOutputs, mlp } from '../layers/mlp.js';
 import { patches, imageInput, resizedTable, tokensFrom } from '../layers/patch-embed.js';
 import { preNormLayer } from '../layers/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -64,7 +64,7 @@ const heads: Family<Config>['heads'] = {
     model: (g, c) => {
       const { width, labels } = vitSizes(c);
       const states = detectionStates(g, c);
-      const logits = perceptron(g, states, 'class_labels_classifier', {
+      const logits = mlp(g, states, 'class_labels_classifier', {
         ...{ from: width, inner: width, to: labels + 1, layers: 3 },
       });
       boxOutputs(g, { states, logits }, { width, queries: c.num_detection_tokens, labels });

@@ -9,7 +9,7 @@ import {
 } from '../../layers/deformable-attention.js';
 import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
-import { odds, perceptron, share } from '../../layers/mlp.js';
+import { odds, mlp, share } from '../../layers/mlp.js';
 import { imageInput } from '../../layers/patch-embed.js';
 import { placedParts } from '../../layers/detr-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
@@ -58,7 +58,7 @@ function decoderLayer(g: GraphWriter, x: Value, { c, layer, levels, boxes }: Lay
   const name = `model.decoder.layers.${layer}`;
   const points = typeof given === 'number' ? levels.grids.map(() => given) : given;
   const positionsSize = { from: 4, inner: 2 * width, to: width, layers: 2 };
-  const found = perceptron(g, boxes, 'model.decoder.query_pos_head', positionsSize);
+  const found = mlp(g, boxes, 'model.decoder.query_pos_head', positionsSize);
   const positions = g.node('Clip', [found, g.scalar(-MOST), g.scalar(MOST)]);
   const { attend, feedForward } = placedParts(g, name, {
     ...{ width, heads, inner: c.decoder_ffn_dim, act: c.decoder_activation_function },
@@ -83,7 +83,7 @@ function boxQuality(g: GraphWriter, bins: Value, layer: number, c: DFineConfig):
   const [best] = g.nodes('TopK', [shares, g.ints([count])], { outputs: 2, attributes: { axis: 3 } });
   const mean = g.node('ReduceMean', [best!, g.ints([3])]);
   const told = g.node('Reshape', [g.node('Concat', [best!, mean], { axis: 3 }), g.ints([0, 0, -1])]);
-  return perceptron(g, told, `model.decoder.lqe_layers.${layer}.reg_conf`, {
+  return mlp(g, told, `model.decoder.lqe_layers.${layer}.reg_conf`, {
     ...{ from: 4 * (count + 1), inner: c.lqe_hidden_dim, to: 1, layers: c.lqe_layers },
   });
 }
@@ -100,11 +100,11 @@ function writeDetector(g: GraphWriter, c: DFineConfig): void {
     const before = x;
     x = decoderLayer(g, x, { c, layer, levels, boxes });
     if (layer === 0) {
-      const moved = perceptron(g, x, 'model.decoder.pre_bbox_head', { ...head, to: 4 });
+      const moved = mlp(g, x, 'model.decoder.pre_bbox_head', { ...head, to: 4 });
       first = share(g, sum(moved, odds(g, boxes)));
     }
     const read = layer === 0 ? x : sum(x, before);
-    const found = perceptron(g, read, `bbox_embed.${layer}`, { ...head, to: 4 * (c.max_num_bins + 1) });
+    const found = mlp(g, read, `bbox_embed.${layer}`, { ...head, to: 4 * (c.max_num_bins + 1) });
     bins = layer === 0 ? found : sum(found, bins);
     boxes = movedBoxes(g, first, bins, distances);
   }

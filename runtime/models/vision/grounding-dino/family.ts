@@ -3,7 +3,7 @@ import { anchorBoxes, bestCells } from '../../layers/anchors.js';
 import { aroundBoxes, deformableAttention } from '../../layers/deformable-attention.js';
 import { linear, matMulTransposed } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
-import { logit, perceptron, share } from '../../layers/mlp.js';
+import { logit, mlp, share } from '../../layers/mlp.js';
 import { turnWaves } from '../../layers/position-grid.js';
 import { imageInput } from '../../layers/patch-embed.js';
 import { placedParts } from '../../layers/detr-layer.js';
@@ -47,7 +47,7 @@ function tokenScores(
 
 function boxesOf(g: GraphWriter, x: Value, layer: number, c: GroundingConfig): Value {
   const name = `bbox_embed.${c.decoder_bbox_embed_share ? 0 : layer}`;
-  return perceptron(g, x, name, boxSize(c));
+  return mlp(g, x, name, boxSize(c));
 }
 const boxSize = ({ d_model: width }: GroundingConfig) => ({ from: width, inner: width, to: 4, layers: 3 });
 
@@ -62,7 +62,7 @@ function firstBoxes(g: GraphWriter, { levels, text }: Grounded, c: GroundingConf
   const states = layerNorm(g, dense, 'model.enc_output_norm', { width, epsilon: c.layer_norm_eps });
   const scores = tokenScores(g, { states, text }, 'model.encoder_output_class_embed', c);
   const best = g.node('ReduceMax', [scores, g.ints([2])], { keepdims: 0 });
-  const found = perceptron(g, states, 'model.encoder_output_bbox_embed', boxSize(c));
+  const found = mlp(g, states, 'model.encoder_output_bbox_embed', boxSize(c));
   return share(g, bestCells(g, best, c.num_queries).of(g.node('Add', [found, anchors])));
 }
 
@@ -126,7 +126,7 @@ function positionsOf(g: GraphWriter, boxes: Value, width: number): Value {
   const turned = g.node('Gather', [first, g.ints([1, 0, 2, 3])], { axis: 2 });
   const waves = turnWaves(g, turned, width / 2);
   const size = { from: 2 * width, inner: width, to: width, layers: 2 };
-  return perceptron(g, waves, 'model.decoder.reference_points_head', size);
+  return mlp(g, waves, 'model.decoder.reference_points_head', size);
 }
 
 const heads: Family<GroundingConfig>['heads'] = { 'text-guided-detection': { model: writeDetector } };

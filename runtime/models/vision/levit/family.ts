@@ -33,7 +33,7 @@ const config = z.object({
 type Config = z.output<typeof config>;
 
 const BASE = 'levit.';
-/** Between stages: values of so many keys' width, a perceptron so much wider, and tokens so many lines apart. */
+/** Between stages: values of so many keys' width, a mlp so much wider, and tokens so many lines apart. */
 const [RATIO, WIDER, STRIDE] = [4, 2, 2];
 
 /** Convolutions with a norm each: float32 [rows, tokens, width]. */
@@ -58,7 +58,7 @@ interface Wide {
   tokens: number;
 }
 
-/** x and what a perceptron makes of it. */
+/** x and what a mlp makes of it. */
 function fed(g: GraphWriter, x: Value, { name, width, ratio, tokens }: Wide): Value {
   const size = { from: width, to: width * ratio, tokens };
   const wide = g.node('HardSwish', [normedLinear(g, x, `${name}.module.linear_up`, size)]);

@@ -12,7 +12,7 @@ import {
 } from '../../layers/deformable-attention.js';
 import { inProjections } from '../../layers/in-projections.js';
 import { linear } from '../../layers/linear.js';
-import { perceptron } from '../../layers/mlp.js';
+import { mlp } from '../../layers/mlp.js';
 import { channelNorm, layerNorm } from '../../layers/norm.js';
 import { imageInput } from '../../layers/patch-embed.js';
 import { turnWaves } from '../../layers/position-grid.js';
@@ -68,7 +68,7 @@ function movedBoxes(g: GraphWriter, boxes: Value, moves: Value): Value {
 }
 
 const boxHead = (g: GraphWriter, x: Value, name: string, { d_model: width }: RfDetrConfig): Value =>
-  perceptron(g, x, name, { from: width, inner: width, to: 4, layers: 3 });
+  mlp(g, x, name, { from: width, inner: width, to: 4, layers: 3 });
 
 /** The first queries' rows of a table for the groups of training. */
 function firstGroup(g: GraphWriter, name: string, c: RfDetrConfig, width: number): Value {
@@ -153,7 +153,7 @@ function detect(g: GraphWriter, c: RfDetrConfig): Detected {
   // Lines stand before columns.
   const turned = g.node('Gather', [boxes, g.ints([1, 0, 2, 3])], { axis: 2 });
   const waves = turnWaves(g, turned, width / 2);
-  const positions = perceptron(g, waves, 'transformer.decoder.ref_point_head', {
+  const positions = mlp(g, waves, 'transformer.decoder.ref_point_head', {
     ...{ from: 2 * width, inner: width, to: width, layers: 2 },
   });
   const rows = g.node('Shape', [boxes], { start: 0, end: 1 });

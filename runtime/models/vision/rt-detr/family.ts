@@ -9,7 +9,7 @@ import {
 } from '../../layers/deformable-attention.js';
 import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
-import { odds, perceptron, share } from '../../layers/mlp.js';
+import { odds, mlp, share } from '../../layers/mlp.js';
 import { imageInput } from '../../layers/patch-embed.js';
 import { placedParts } from '../../layers/detr-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
@@ -34,7 +34,7 @@ export function chooseQueries(g: GraphWriter, levels: Levels, c: EncoderConfig):
   const dense = linear(g, memory, 'model.enc_output.0', { from: width, to: width });
   const states = layerNorm(g, dense, 'model.enc_output.1', { width, epsilon: c.layer_norm_eps });
   const scores = linear(g, states, 'model.enc_score_head', { from: width, to: labelCount(c) });
-  const found = perceptron(g, states, 'model.enc_bbox_head', { from: width, inner: width, to: 4, layers: 3 });
+  const found = mlp(g, states, 'model.enc_bbox_head', { from: width, inner: width, to: 4, layers: 3 });
   const best = g.node('ReduceMax', [scores, g.ints([2])], { keepdims: 0 });
   const chosen = bestCells(g, best, c.num_queries);
   const boxes = share(g, chosen.of(g.node('Add', [found, anchors])));
@@ -52,7 +52,7 @@ function decode(g: GraphWriter, first: Chosen, levels: Levels, c: RtDetrConfig):
   for (let i = 0; i < c.decoder_layers; i++) {
     const name = `model.decoder.layers.${i}`;
     const positionsSize = { from: 4, inner: 2 * width, to: width, layers: 2 };
-    const positions = perceptron(g, boxes, 'model.decoder.query_pos_head', positionsSize);
+    const positions = mlp(g, boxes, 'model.decoder.query_pos_head', positionsSize);
     const points = levels.grids.map(() => c.decoder_n_points);
     const around = aroundBoxes(g, g.node('Unsqueeze', [boxes, g.ints([2])]), {
       ...{ points, reach: c.decoder_offset_scale ?? 0.5, parts: `${name}.encoder_attn.n_points_scale` },
@@ -68,7 +68,7 @@ function decode(g: GraphWriter, first: Chosen, levels: Levels, c: RtDetrConfig):
         }),
     );
     x = parts.feedForward(looked);
-    const moved = perceptron(g, x, `bbox_embed.${i}`, { from: width, inner: width, to: 4, layers: 3 });
+    const moved = mlp(g, x, `bbox_embed.${i}`, { from: width, inner: width, to: 4, layers: 3 });
     boxes = share(g, g.node('Add', [moved, odds(g, boxes)]));
   }
   return { states: x, boxes };
