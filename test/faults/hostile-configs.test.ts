@@ -151,6 +151,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['automatic-speech-recognition/parakeet-ctc', 'ctc'],
   ['automatic-speech-recognition/parakeet-tdt', 'ctc'],
   ['automatic-speech-recognition/lasr-ctc', 'ctc'],
+  ['automatic-speech-recognition/omniasr-ctc', 'ctc'],
   ['automatic-speech-recognition/parakeet-rnnt', 'ctc'],
 ];
 const newer: Network[] = NEWER.map(([name, head]) => {

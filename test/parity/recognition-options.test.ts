@@ -248,7 +248,7 @@ const missing = missingFor(TASK);
     }
   });
 
-  test.each(['parakeet-ctc', 'parakeet-tdt', 'parakeet-rnnt'])(
+  test.each(['parakeet-ctc', 'omniasr-ctc', 'parakeet-tdt', 'parakeet-rnnt'])(
     '%s: pieces of words have no times, and no samples of a step to cut sounds by',
     async (name) => {
       const { about, cases, repo } = await zooModel(TASK, name, TRANSFORMERS_5);

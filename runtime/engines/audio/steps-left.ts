@@ -22,7 +22,8 @@ export type AudioReader = ModelReaders['audio'];
 function convolutionsOf(config: Json, reader: AudioReader): readonly Convolution[] {
   if (reader === 'moonshine') return MOONSHINE;
   if (reader === 'lasr') return lasrConvolutions(config);
-  const [kernels, strides] = [config['conv_kernel'], config['conv_stride']];
+  const listed = reader === 'omniasr' ? ((config['audio_config'] ?? {}) as Json) : config;
+  const [kernels, strides] = [listed['conv_kernel'], listed['conv_stride']];
   const readers =
     Array.isArray(kernels) && Array.isArray(strides) && reader !== 'wav2vec2-bert'
       ? kernels.map((kernel, i) => ({ kernel: Number(kernel), stride: Number(strides[i]), padding: 0 }))

@@ -4,6 +4,7 @@ import { data2vecAudio } from './data2vec-audio.js';
 import { hubert } from './hubert.js';
 import { lasrCtc } from './lasr.js';
 import { moonshine } from './moonshine.js';
+import { omniAsrCtc } from './omniasr.js';
 import { parakeetCtc } from './parakeet.js';
 import { parakeetRnnt } from './parakeet-rnnt.js';
 import { parakeetTdt } from './parakeet-tdt.js';
@@ -15,5 +16,5 @@ import { whisper } from './whisper.js';
 /** Families that read audio clips. */
 export const AUDIOS: readonly AnyFamily[] = [
   ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert, parakeetCtc, lasrCtc],
-  ...[parakeetTdt, parakeetRnnt, whisper, moonshine, ast],
+  ...[omniAsrCtc, parakeetTdt, parakeetRnnt, whisper, moonshine, ast],
 ];

@@ -18,8 +18,10 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
   if (reader === 'transducer' || reader === 'tdt') return loadTransducer(request);
   const { config, rate, hop, samples, run } = await openAudioModel(request, 'logits');
   // Of words, not letters.
-  const hasPieces = reader === 'parakeet' || reader === 'lasr';
-  const vocabulary = await (hasPieces ? loadCtcPieces : loadCtcVocabulary)(request.dir);
+  const hasPieces = reader === 'parakeet' || reader === 'lasr' || reader === 'omniasr';
+  const vocabulary = await (hasPieces
+    ? loadCtcPieces(request.dir, reader === 'omniasr')
+    : loadCtcVocabulary(request.dir));
   const samplesPerStep = stepOf(config, reader, hop);
   return {
     async transcribe(
@@ -27,8 +29,8 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
       { chunk_length_s, stride_length_s, return_timestamps, return_chunks, ...others },
       signal,
     ) {
-      // Python has no times of pieces of words, and no samples of Parakeet's steps to cut audio clips by.
-      if (reader === 'parakeet')
+      // Python has no times of pieces of words, and no samples of these steps to cut audio clips by.
+      if (reader === 'parakeet' || reader === 'omniasr')
         refuse({ return_timestamps, chunk_length_s, stride_length_s }, 'no other parameter');
       if (hasPieces) refuse({ return_timestamps }, 'chunk_length_s and stride_length_s');
       // Times of letters or words change nothing in the text; there are no others, as in Python.
