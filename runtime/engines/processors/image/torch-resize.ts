@@ -16,14 +16,20 @@ const FILTERS = [2, 3];
  * @throws RunError `not_ready` for a filter that they don't have
  */
 export function checkTorchSettings(config: Json): Json {
-  const { resample = 2, do_center_crop } = config;
-  const problem = !FILTERS.includes(resample as number)
-    ? `resample ${JSON.stringify(resample)}`
-    : do_center_crop
-      ? 'do_center_crop'
-      : undefined;
-  if (problem) throw new RunError('not_ready', `preprocessor_config.json: ${problem} is not supported`);
+  torchFilter(config, FILTERS[0]!);
+  if (config['do_center_crop'])
+    throw new RunError('not_ready', 'preprocessor_config.json: do_center_crop is not supported');
   return config;
+}
+
+/** The filter that a file names. @throws RunError `not_ready` for one that tensors are not resized with */
+export function torchFilter(config: Json, otherwise: number): number {
+  const resample = (config['resample'] ?? otherwise) as number;
+  if (FILTERS.includes(resample)) return resample;
+  throw new RunError(
+    'not_ready',
+    `preprocessor_config.json: resample ${JSON.stringify(resample)} is not supported`,
+  );
 }
 
 /**
