@@ -7,13 +7,15 @@ import type { Head } from '../../runtime/core/handles/index.js';
 export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readonly string[]>>>>> = {
   'causal-lm': {
     '': [
-      'apertus1p5_text aria_text axk1 bert bigbird_pegasus blenderbot-small cohere2_moe cohere_compass_text',
-      'ctrl deepseek_v32 falcon_mamba flint glm_moe_dsa gpt_neox_japanese hrm_text hy_v4 inkling2_text',
-      'inkling_text jamba kolibri1 laguna lfm3 mamba mimo_v2_flash moshi nanochat sarvam_moe trocr xglm',
-      'zamba zamba2 zaya',
+      'apertus1p5_text aria_text axk1 bailing_hybrid bert bigbird_pegasus blenderbot-small cohere2_moe',
+      'cohere_compass_text ctrl deepseek_v32 falcon_mamba flint gemma4_unified_text glm_moe_dsa',
+      'gpt_neox_japanese hrm_text hy_v4 inkling2_loop_text inkling2_text inkling_text jamba kolibri1 laguna',
+      'lara_mini lfm3 mamba mimo_v2_flash moshi nanochat sarvam_moe trocr xglm zamba zamba2 zaya',
     ],
     'how it computes depends on the numbers that it reads': ['dbrx longcat_flash'],
     'it keeps no cache that a step could go on from': ['recurrent_gemma'],
+    'its cache holds more than keys, values and states': ['qwen4_exp_text'],
+    'its graph computes otherwise than torch does': ['dots3_note_text'],
   },
   'depth-estimation': {
     '': ['depth_pro prompt_depth_anything tipsv2_dpt zoedepth'],
@@ -30,9 +32,12 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
     'its graph computes otherwise than torch does': ['bit'],
   },
   'image-features': {
-    '': ['aimv2_vision_model mlcd mlcd_vision_model tipsv2_vision_model'],
-    'it needs timm, which the tools of exports do not have': ['dab-detr timm_backbone'],
-    'it reads other inputs than those of the task': ['cohere2_vision videoprism_vision_model'],
+    '': ['aimv2_vision_model mlcd mlcd_vision_model pixio tipsv2_vision_model'],
+    'it needs natten, which the tools of exports do not have': ['dinat'],
+    'it needs timm, which the tools of exports do not have': ['dab-detr timm_backbone timm_wrapper'],
+    'it reads other inputs than those of the task': [
+      'cohere2_vision imagegpt mllama videoprism_vision_model',
+    ],
     "its answers were not Python's": ['vitdet'],
     'its graph computes otherwise than torch does': ['bit'],
   },
@@ -63,6 +68,9 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
       'xlm xlm-roberta-xl',
     ],
     'it needs detectron2, which the tools of exports do not have': ['layoutlmv2'],
+  },
+  'speech-seq2seq': {
+    '': ['speech-encoder-decoder'],
   },
   'token-classification': {
     '': ['axk2 beam biogpt diffllama flaubert layoutlm layoutlmv3'],

@@ -1,7 +1,7 @@
 /** Vocabularies that the server makes a tokenizer.json of, as transformers does where a repository has none. */
 export interface Vocabulary {
-  /** `wordpiece`: BERT's words and their endings. `bytes`: GPT-2's pairs of bytes. `sentencepiece`: a trained model. */
-  kind: 'wordpiece' | 'bytes' | 'sentencepiece';
+  /** `wordpiece`: BERT's words and their endings. `bytes`: GPT-2's pairs of bytes. `marked`: Blenderbot-small's pairs of letters. `sentencepiece`: a trained model. */
+  kind: 'wordpiece' | 'bytes' | 'marked' | 'sentencepiece';
   files: readonly string[];
   /** Class whose tokenizer is made of a trained model, without `Tokenizer`. */
   family?: string;
@@ -34,6 +34,7 @@ const KINDS: [names: RegExp, vocabulary: Vocabulary][] = [
     { kind: 'wordpiece', files: ['vocab.txt'] },
   ],
   [/^(GPT2|Roberta|Bart|Longformer|LED|Mvp)$/, { kind: 'bytes', files: ['vocab.json', 'merges.txt'] }],
+  [/^BlenderbotSmall$/, { kind: 'marked', files: ['vocab.json', 'merges.txt'] }],
   [/^M?T5$/, trained('T5', 'spiece.model')],
   [/^XLMRoberta$/, trained('XLMRoberta', FAIRSEQ_MODEL)],
   [/^Camembert$/, trained('Camembert', FAIRSEQ_MODEL)],

@@ -9,6 +9,7 @@ const TYPES: Readonly<Record<string, string>> = {
   Bert: 'bert ernie megatron-bert nezha',
   BigBird: 'big_bird',
   Blenderbot: 'blenderbot',
+  BlenderbotSmall: 'blenderbot-small',
   Bloom: 'bloom',
   Camembert: 'camembert',
   CodeGen: 'codegen',

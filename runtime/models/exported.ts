@@ -57,7 +57,6 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   zoedepth: { readers: { processor: 'ZoeDepth' } },
   perceiver: { readers: { processor: 'Perceiver' } },
   textnet: { readers: { processor: 'TextNet' } },
-  instructblip: { readers: { processor: 'Blip' } },
   'donut-swin': { readers: { processor: 'Donut' } },
   'maskformer-swin': { readers: { processor: 'MaskFormer' } },
   sam_hq: { readers: { processor: 'Sam' } },

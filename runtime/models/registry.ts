@@ -40,6 +40,7 @@ import { stablelm } from './text/stablelm.js';
 import { IMAGES } from './vision/index.js';
 import { bart } from './text/bart.js';
 import { blenderbot } from './text/blenderbot.js';
+import { blenderbotSmall } from './text/blenderbot-small.js';
 import { led } from './text/led.js';
 import { longt5 } from './text/longt5.js';
 import { m2m100 } from './text/m2m-100.js';
@@ -62,7 +63,7 @@ export const FAMILIES: readonly AnyFamily[] = [
   jinaEmbeddingsV3,
   ...LLAMA_LIKE,
   ...[mvp, plbart, led, longt5, switchTransformers],
-  ...[bart, blenderbot, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
+  ...[bart, blenderbot, blenderbotSmall, mbart, pegasus, marian, m2m100, t5, mt5, umt5],
   ...[bloom, mpt, mamba2, nemotronH, modernbertDecoder],
   ...[gpt2, gptBigcode, gptNeo, gptj, codegen, gptNeox, falcon, phi, stablelm],
   ...IMAGES,

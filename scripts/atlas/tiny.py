@@ -117,8 +117,8 @@ def small_fields(kind, task):
 def variants(model_type, task):
     """Configurations from the smallest to the default: not every class takes all sizes."""
     kind = transformers.CONFIG_MAPPING[model_type]
-    if task == seq2seq.TASK:
-        yield seq2seq.SIZES[model_type]
+    if writes_answers(model_type, task):
+        yield {**seq2seq.SIZES, **seq2seq.SPEECH_SIZES}[model_type]
         return
     if model_type in SPECIAL:
         base = {"vocab_size": zoo.VOCABULARY, "pad_token_id": 0} if model_type == "perceiver" else {}
@@ -135,7 +135,14 @@ def variants(model_type, task):
     yield {}
 
 
+def writes_answers(model_type, task):
+    """Whether an encoder-decoder writes what is answered."""
+    return task == seq2seq.TASK or (task == zoo.SPEECH and model_type in seq2seq.SPEECH_SIZES)
+
+
 def loader_of(model_type, task):
+    if task == zoo.SPEECH and model_type in seq2seq.SPEECH_SIZES:
+        return transformers.AutoModelForSpeechSeq2Seq
     if task == zoo.SEGMENTS and model_type in auto.MODEL_FOR_UNIVERSAL_SEGMENTATION_MAPPING_NAMES:
         return transformers.AutoModelForUniversalSegmentation
     return getattr(transformers, f"AutoModelFor{CLASSES[task]}") if CLASSES[task] else transformers.AutoModel
@@ -148,7 +155,7 @@ def network(model_type, task, seed=5):
     problem = None
     for fields in variants(model_type, task):
         try:
-            labels = names if task not in (ANSWER, zoo.MATCH, DEPTH, seq2seq.TASK) else {}
+            labels = names if task not in (ANSWER, zoo.MATCH, DEPTH) and not writes_answers(model_type, task) else {}
             config = transformers.CONFIG_MAPPING[model_type](**fields, **labels)
             with torch.device("meta"):
                 size = sum(one.numel() for one in loader.from_config(config).parameters())
@@ -161,7 +168,7 @@ def network(model_type, task, seed=5):
     else:
         raise problem
     draw = torch.Generator().manual_seed(seed)
-    if task == seq2seq.TASK:
+    if writes_answers(model_type, task):
         seq2seq.shake(model, draw)
         return model
     with torch.no_grad():
@@ -181,8 +188,8 @@ def answers(task, repo, folder):
         (folder / "expected").mkdir()
         found["depth"].save(folder / "expected" / "depth.png")
         return [{"request": {"base64": {"$file": "media/photo.jpg"}}, "expect": {"depth_png": {"$file": "expected/depth.png"}}}]
-    if task == seq2seq.TASK:
-        found = seq2seq.answers(repo)
+    if (repo / "tokenizer.json").exists() and task in (seq2seq.TASK, zoo.SPEECH):
+        found = seq2seq.answers(repo) if task == seq2seq.TASK else seq2seq.speech_answers(repo, folder, zoo.SPEECH_FILE)
         if found is None:
             raise Flat("its texts are answered alike")
         return found
@@ -269,7 +276,10 @@ def make_with(seed, task, model_type, folder):
     model.save_pretrained(repo)
     if task in PICTURES:
         picture_files(repo, task, model_type, edge_of(model.config))
-    if task == zoo.SPEECH:
+    if task == zoo.SPEECH and writes_answers(model_type, task):
+        zoo.sound_files(repo, zoo.SOUNDS)
+        zoo.text_files(repo, seq2seq.TOKENIZER)
+    elif task == zoo.SPEECH:
         zoo.sound_files(repo, task)
     elif task not in PICTURES or task == zoo.MATCH:
         zoo.text_files(repo, {zoo.WRITE: zoo.WRITER, seq2seq.TASK: seq2seq.TOKENIZER}.get(task, zoo.TOKENIZER))

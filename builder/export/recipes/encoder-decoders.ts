@@ -33,26 +33,50 @@ const SET: Readonly<Record<string, ExportRecipe['config']>> = {
 
 type Recipes = Readonly<Record<string, Omit<ExportRecipe, 'modelType'>>>;
 
-/** Encoder-decoders that read texts and write texts. @returns undefined for other heads */
+/** Encoder-decoders that read texts, or audio, and write texts. @returns undefined for other heads */
 export function encoderDecoderRecipes(head: Head, config: Json): Recipes | string | undefined {
-  if (head !== 'seq2seq-lm') return undefined;
-  const [read, written] = [tokensOf(config, 'encoder', SOURCE), tokensOf(config, 'decoder', ANSWER)];
-  if (!read || !written) return 'config.json says no vocab_size';
+  const reads = sourceOf(head, config);
+  if (typeof reads !== 'object') return reads;
+  const written = tokensOf(config, 'decoder', ANSWER);
+  if (!written) return 'config.json says no vocab_size';
   const shared = {
-    ...{
-      class: 'AutoModelForSeq2SeqLM',
-      config: SET[String(config['model_type'])] ?? {},
-      mayMiss: [],
-      free: [...SOURCE, 'start'],
-    },
-    inputs: {
-      input_ids: read,
-      attention_mask: { kind: 'mask', axes: SOURCE } as const,
-      decoder_input_ids: written,
-    },
-    ...{ traced: TRACED, probes: PROBES },
+    ...{ class: reads.class, config: SET[String(config['model_type'])] ?? {}, mayMiss: [] },
+    free: reads.free,
+    inputs: { ...reads.inputs, decoder_input_ids: written },
+    ...{ traced: reads.traced, probes: reads.probes },
   };
   return Object.fromEntries(Object.entries(PARTS).map(([role, part]) => [role, { ...shared, ...part }]));
+}
+
+type Source = Pick<ExportRecipe, 'class' | 'inputs' | 'free' | 'traced' | 'probes'>;
+
+function sourceOf(head: Head, config: Json): Source | string | undefined {
+  if (head === 'seq2seq-lm') return textSource(config);
+  return head === 'speech-seq2seq' ? audioSource(config) : undefined;
+}
+
+function textSource(config: Json): Source | string {
+  const tokens = tokensOf(config, 'encoder', SOURCE);
+  if (!tokens) return 'config.json says no vocab_size';
+  return {
+    class: 'AutoModelForSeq2SeqLM',
+    inputs: { input_ids: tokens, attention_mask: { kind: 'mask', axes: SOURCE } },
+    free: [...SOURCE, 'start'],
+    ...{ traced: TRACED, probes: PROBES },
+  };
+}
+
+/** Encoders that read samples. Rows have no mask: one clip a run. */
+function audioSource({ model_type: type }: Json): Source | string {
+  if (type !== 'speech-encoder-decoder') return 'its kind of audio has no recipe';
+  const samples = [8000, 12_345, 20_000];
+  return {
+    class: 'AutoModelForSpeechSeq2Seq',
+    inputs: { input_values: { kind: 'noise', axes: ['rows', 'samples'] } },
+    free: ['rows', 'samples', 'start'],
+    traced: { rows: 2, samples: 8000, start: 3 },
+    probes: PROBES.map(({ rows, start }, i) => ({ rows: rows!, samples: samples[i]!, start: start! })),
+  };
 }
 
 /** FSMT names the vocabulary of each side beside the others' fields. */

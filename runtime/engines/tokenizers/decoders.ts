@@ -2,6 +2,7 @@ import { RunError } from '../../core/errors.js';
 import { bytesOfToken, decodeUtf8 } from './bytes.js';
 import { cleanUp } from './clean-up.js';
 import { tokenizersLibrary } from './library.js';
+import { joinMarked } from './marked-pieces.js';
 import { slowDecoder } from './sentencepiece/decode.js';
 import type { Component } from './tokenizer-json.js';
 
@@ -31,6 +32,7 @@ const DECODERS: Record<string, (config: Component) => DecodeTokens> = {
     const suffix = String(config['suffix'] ?? '</w>');
     return (tokens) => tokens.map((token, i) => token.replaceAll(suffix, i === tokens.length - 1 ? '' : ' '));
   },
+  MarkedPieces: () => (tokens) => [joinMarked(tokens)],
   ByteFallback: () => byteFallback,
   Fuse: () => (tokens) => [tokens.join('')],
   SentencePiece: (config) => slowDecoder(config),

@@ -1,6 +1,7 @@
 import type { Json } from '../repository/model-folder.js';
 import { cleanUp } from './clean-up.js';
 import { BYTE_TOKEN, createDecoder } from './decoders.js';
+import { OPEN } from './marked-pieces.js';
 import type { TokenModel } from './token-model.js';
 import type { TokenizerJson } from './tokenizer-json.js';
 
@@ -22,8 +23,8 @@ export interface Detokenizer {
   /** Text of tokens as they are written in the vocabulary (convert_tokens_to_string). */
   join(tokens: string[]): string;
   /**
-   * How many tokens at the end are bytes of a run that is still open: what they stand for is certain only when the run
-   * ends. 0 for tokenizers without byte tokens.
+   * How many tokens at the end are bytes, or pieces of a word, of a run that is still open: what they stand for is certain only
+   * when the run ends. 0 for tokenizers without such tokens.
    */
   openBytes(ids: readonly number[]): number;
 }
@@ -61,8 +62,9 @@ export function createDetokenizer(json: TokenizerJson, model: TokenModel, config
   };
 }
 
-/** Whether a token is a byte for the decoder `ByteFallback`. */
+/** Whether a token is a byte for the decoder `ByteFallback`, or a piece that ends no word for `MarkedPieces`. */
 function byteTest(json: TokenizerJson, { tokens }: TokenModel): (id: number) => boolean {
+  if (json.decoder?.type === 'MarkedPieces') return (id) => tokens.get(id)?.endsWith(OPEN) === true;
   if (!JSON.stringify(json.decoder ?? null).includes('"ByteFallback"')) return () => false;
   return (id) => BYTE_TOKEN.test(tokens.get(id) ?? '');
 }

@@ -53,6 +53,10 @@ const QWEN = {
   ...ONE_SEGMENT,
 };
 const ONE_DIGIT = String.raw`\p{N}`;
+const BLENDERBOT_SMALL = {
+  ...{ bos_token: '__start__', eos_token: '__end__', unk_token: '__unk__', pad_token: '__null__' },
+  ...ONE_SEGMENT,
+};
 const BLOOM = {
   ...{ bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' },
   ...ONE_SEGMENT,
@@ -102,6 +106,7 @@ const FAMILIES: [names: RegExp, family: TokenizerFamily][] = [
   [/^(T5|MT5)$/, { config: T5 }],
   [/^M2M100$/, { config: M2M }],
   [/^Pegasus$/, { config: PEGASUS }],
+  [/^BlenderbotSmall$/, { config: BLENDERBOT_SMALL }],
   [/^Bloom$/, { config: BLOOM }],
   // One list of ids for two languages: conversions give what only the other one has a score that stands for none.
   [/^Marian$/, { foreignScore: -100, config: MARIAN }],

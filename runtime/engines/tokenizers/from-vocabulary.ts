@@ -4,6 +4,7 @@ import { tokenizerClassOf } from '../../hub-config/tokenizer-class.js';
 import { type Json, readJson, readOptionalJson, readOptionalText } from '../repository/model-folder.js';
 import { tokenizerFamily } from './families.js';
 import { convertModel } from './sentencepiece/convert.js';
+import { markedPieces } from './marked-pieces.js';
 import { type SlowRequest, slowTokenizer } from './sentencepiece/slow.js';
 import { readModelFile } from './sentencepiece/model-file.js';
 import {
@@ -44,12 +45,11 @@ export async function tokenizerFromVocabulary(
   if (vocabulary.kind === 'sentencepiece')
     return trainedTokenizer(dir, { ...given, vocabulary, defaults: family.config ?? {} });
   const settings = { ...family.config, ...specialTokens, ...config };
-  const json =
-    vocabulary.kind === 'wordpiece'
-      ? await wordPieces(dir, settings)
-      : await bytePairs(dir, { settings, framed: family.trims === true });
+  const json = await MAKERS[vocabulary.kind](dir, { settings, framed: family.trims === true });
   return { json, config, specialTokens };
 }
+
+const MAKERS = { wordpiece: wordPieces, bytes: bytePairs, marked: markedPairs };
 
 interface TrainedSettings extends VocabularySettings {
   vocabulary: Vocabulary;
@@ -95,7 +95,7 @@ function withSpecials(config: Json, specialTokens: Json = {}): Json {
   return { ...config, ...Object.fromEntries(named), ...(unique.length > 0 ? { [further]: unique } : {}) };
 }
 
-async function wordPieces(dir: string, settings: Json): Promise<TokenizerJson> {
+async function wordPieces(dir: string, { settings }: BytePairs): Promise<TokenizerJson> {
   const text = await readOptionalText(dir, 'vocab.txt');
   if (text === undefined)
     throw new RunError('not_ready', 'the model has neither tokenizer.json nor vocab.txt');
@@ -150,12 +150,23 @@ interface BytePairs {
   framed: boolean;
 }
 
-async function bytePairs(dir: string, { settings, framed: isFramed }: BytePairs): Promise<TokenizerJson> {
+async function readPairs(dir: string): Promise<{ vocab: Record<string, number>; merges: string }> {
   const [vocab, merges] = await Promise.all([
     readJson<Record<string, number>>(dir, 'vocab.json'),
     readOptionalText(dir, 'merges.txt'),
   ]);
   if (merges === undefined) throw new RunError('not_ready', 'the model has vocab.json, but no merges.txt');
+  return { vocab, merges };
+}
+
+async function markedPairs(dir: string, { settings }: BytePairs): Promise<TokenizerJson> {
+  const { vocab, merges } = await readPairs(dir);
+  const unknown = tokenText(settings['unk_token']);
+  return markedPieces({ vocab, merges, addedTokens: specialRows(vocab, settings), unknown });
+}
+
+async function bytePairs(dir: string, { settings, framed: isFramed }: BytePairs): Promise<TokenizerJson> {
+  const { vocab, merges } = await readPairs(dir);
   const prefix = settings['add_prefix_space'] === true;
   return {
     added_tokens: specialRows(vocab, settings),

@@ -1,5 +1,6 @@
 import { RunError } from '../../core/errors.js';
 import { tokenizersLibrary } from './library.js';
+import { markedPiece } from './marked-pieces.js';
 import { createEncoder } from './sentencepiece/encode.js';
 import type { SentencePieceModel } from './sentencepiece/model-file.js';
 import type { TokenizerJson } from './tokenizer-json.js';
@@ -88,6 +89,16 @@ const CUTTERS: Record<string, Cutter> = {
         at = end;
       }
       runs.end();
+    };
+  },
+  MarkedBPE(json, { ids, unknownId }) {
+    const model = new tokenizersLibrary.BPE(json);
+    return (word, take) => {
+      const pieces = model.bpe(word);
+      for (const [i, piece] of pieces.entries()) {
+        const id = ids.get(markedPiece(piece, i === pieces.length - 1)) ?? unknownId;
+        if (id !== undefined) take(id, 0, word.length);
+      }
     };
   },
   WordPiece(json, { ids, unknownId }) {

@@ -20,8 +20,8 @@ export interface BartLike {
   act: string;
   /** Norms stand before attention and feed-forward, and one behind the last layer; or behind each. */
   normsBefore: boolean;
-  /** A norm over the sum of tokens and positions. */
-  embeddingNorm: boolean;
+  /** A norm over the sum of tokens and positions; `answers`: the decoder's is over its tokens alone. */
+  embeddingNorm: boolean | 'answers';
   /** Factor of the tokens' vectors. */
   embedScale: number;
   /** float32 [1 or rows, tokens, width] for ids [rows, tokens], at these positions (int64 of that shape) or from 0 on. */
@@ -102,9 +102,11 @@ function embed(g: GraphWriter, ids: Value, model: BartLike, of: { side: Side; po
   const looked = () => lookedUp(g, ids, table, { rows, width });
   const scaled = (x: Value) => (embedScale === 1 ? x : g.node('Mul', [x, g.scalar(embedScale)]));
   const tokens = model.embedded ? ids : scaled(looked());
-  const sum = g.node('Add', [tokens, model.positions(g, ids, of.side, of.positions)]);
-  if (!model.embeddingNorm) return sum;
-  return layerNorm(g, sum, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });
+  const placed = (x: Value) => g.node('Add', [x, model.positions(g, ids, of.side, of.positions)]);
+  const normed = (x: Value) =>
+    layerNorm(g, x, `model.${of.side}.layernorm_embedding`, { width, epsilon: EPSILON });
+  if (model.embeddingNorm === 'answers' && of.side === 'decoder') return placed(normed(tokens));
+  return model.embeddingNorm ? normed(placed(tokens)) : placed(tokens);
 }
 
 function encodeTokens(g: GraphWriter, inputs: TextInputs, model: BartLike): Value {

@@ -175,6 +175,20 @@ describe('how a network is exported', () => {
       expect(inputs).toMatchObject({ input_ids: { high: source }, decoder_input_ids: { high: answer } });
     });
 
+    test('reads samples of audio, without a mask', () => {
+      const config = { model_type: 'speech-encoder-decoder', decoder: { vocab_size: 80 } };
+      const { decoder_model: first } = recipes('speech-seq2seq', config) as Record<string, ExportRecipe>;
+      expect(first).toMatchObject({
+        class: 'AutoModelForSpeechSeq2Seq',
+        inputs: {
+          input_values: { kind: 'noise', axes: ['rows', 'samples'] },
+          decoder_input_ids: { high: 80 },
+        },
+      });
+      expect(Object.keys(first!.inputs)).toEqual(['input_values', 'decoder_input_ids']);
+      expect(recipes('speech-seq2seq', { model_type: 'canary' })).toContain('audio has no recipe');
+    });
+
     test('without a vocabulary has no recipe', () =>
       expect(recipes('seq2seq-lm', { model_type: 'odd' })).toContain('no vocab_size'));
   });
