@@ -34,12 +34,10 @@ export async function likenessOf(
   const made: Outputs[] = Array.from({ length: PROBES }, () => ({}));
   for (const graph of plain.graphs) {
     const other = packed.graphs.find((one) => one.path === graph.path)!;
-    const found = await compare({
-      plain: [graph, plain.folder],
-      packed: [other, packed.folder],
-      made,
-      texts,
-    });
+    const pair = { plain: [graph, plain.folder], packed: [other, packed.folder], made } as const;
+    const tried = await compare({ ...pair, texts });
+    // Graphs of codes have fewer rows than the tokenizer beside them.
+    const found = typeof tried === 'string' && texts ? await compare({ ...pair, texts: undefined }) : tried;
     if (typeof found === 'string') return { unmeasured: `${graph.path} ${found}` };
     least = Math.min(least, found.likeness);
     perplexity = found.perplexity ?? perplexity;

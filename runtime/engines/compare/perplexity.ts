@@ -11,13 +11,13 @@ const PAST = /^past_/;
 /**
  * exp of the mean of -ln p over all tokens but the first: how surprised a decoder is by texts. They are fed token by token, all at once.
  * @param texts ids of tokens, all of one length
- * @returns undefined for a graph that is no decoder of texts alone, or whose scores are no numbers
+ * @returns undefined for a graph that is no decoder of texts alone, that lacks one of the tokens, or whose scores are no numbers
  */
 export async function perplexityOf(
   session: InferenceSession,
   texts: readonly (readonly number[])[],
 ): Promise<number | undefined> {
-  if (!readsTexts(session)) return undefined;
+  if (!readsTexts(session) || !knowsAll(session, texts)) return undefined;
   const length = texts[0]!.length;
   let past = emptyPast(session, texts.length);
   let sum = 0;
@@ -40,6 +40,12 @@ function readsTexts({ inputMetadata, inputNames, outputNames }: InferenceSession
   );
   const hasPast = inputNames.some((name) => PAST.test(name));
   return known && hasPast && inputNames.includes('input_ids') && outputNames.includes('logits');
+}
+
+function knowsAll({ outputMetadata }: InferenceSession, texts: readonly (readonly number[])[]): boolean {
+  const logits = outputMetadata.find(({ name }) => name === 'logits');
+  const vocabulary = logits?.isTensor ? logits.shape.at(-1) : undefined;
+  return typeof vocabulary === 'number' && texts.every((row) => row.every((token) => token < vocabulary));
 }
 
 /** Axis of keys and values along which tokens lie; -1 for states. */
