@@ -1,7 +1,7 @@
 /**
  * Renames words of identifiers and of comments, as the field says them. Files are moved by move-files.mjs.
  * Usage: TYPESCRIPT=typescript.js of version 5, whose parser it takes: node scripts/codemods/field-words.mjs images|positions [--check]
- * With `--check` it only names identifiers whose new name means something else where they stand.
+ * With `--check` it only names identifiers whose new name means something else where they stand; names that a browser gives (`Image`) are not among them.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { colorOf, isNumber, isRow, percent, rowsOf } from './guards.js';
-import { Image } from './image.js';
+import { ImageView } from './image.js';
 import type { Shown } from './result.js';
 
 interface Found {
@@ -21,7 +21,7 @@ export function Boxes({ read, shown }: { read: Found[]; shown: Shown }) {
   const [lit, setLit] = useState<number>();
   return (
     <>
-      <Image
+      <ImageView
         source={shown.input['base64']}
         over={({ width, height }) => (
           <svg class="over" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${read.length} boxes`}>

@@ -10,7 +10,7 @@ export interface Size {
  * The image of a call with something drawn over it, in pixels of the image. One that was given by its address is not here:
  * the page asks no other server. Then `over` is drawn on an empty ground of `size`, where that is known.
  */
-export function Image({
+export function ImageView({
   source,
   size,
   over,

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { colorOf, isNumber, isRow, percent, rowsOf } from './guards.js';
-import { Image, type Size } from './image.js';
+import { ImageView, type Size } from './image.js';
 import type { Shown } from './result.js';
 
 interface Layer {
@@ -41,7 +41,7 @@ export function Layers({ read: { layers, size }, shown }: { read: Segments; show
   const [lit, setLit] = useState<number>();
   return (
     <>
-      <Image
+      <ImageView
         source={shown.input['base64']}
         size={size}
         over={() =>
