@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { NO_TELEMETRY } from '../../runtime/boot/engine-environment.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';

@@ -1,3 +1,4 @@
+import { modelTypeOf } from './json.js';
 import { transformersMajor } from './version.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -84,9 +85,9 @@ const CLASSES = new Map(
 export function tokenizerClassOf(settings: Json | undefined, config: Json | undefined): string {
   const written = settings?.['tokenizer_class'] ?? config?.['tokenizer_class'];
   if (isSavedByVersion5(settings, config)) {
-    const own = OVER_FILES.get(String(config?.['model_type']));
+    const own = OVER_FILES.get(modelTypeOf(config) ?? '');
     if (own !== undefined) return own;
   }
   if (typeof written === 'string' && written !== '') return written.replace(/Tokenizer(Fast)?$/, '');
-  return CLASSES.get(String(config?.['model_type'])) ?? '';
+  return CLASSES.get(modelTypeOf(config) ?? '') ?? '';
 }

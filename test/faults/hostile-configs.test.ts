@@ -12,7 +12,7 @@ import { randomOf } from './random.js';
 import { again, MOST_ROUNDS, networkSeeds, ROUNDS } from './seeds.js';
 import { readFiles, sourceOf } from '../unit/weights/support.js';
 import { changedConfig, changedIndex, type Config } from '../unit/graphs/changes.js';
-import { expectAudio } from '../unit/graphs/audio-graph.js';
+import { expectValid } from '../unit/graphs/valid-graph.js';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 
@@ -29,7 +29,7 @@ async function givenOf({ dir, head }: Network): Promise<Given> {
   return { config: json(dir, 'config.json'), index, head };
 }
 
-/** The refusal's message, or undefined for audio graphs; anything else fails the test. */
+/** The refusal's message, or undefined for valid graphs; anything else fails the test. */
 function attempt(given: Given, bits: 4 | 8 | undefined): string | undefined {
   let written;
   try {
@@ -40,7 +40,7 @@ function attempt(given: Given, bits: 4 | 8 | undefined): string | undefined {
   }
   for (const bytes of Object.values(written.graphs)) {
     expect(bytes.length).toBeLessThanOrEqual(LARGEST_GRAPH);
-    expectAudio(bytes, given.index, bits ? ['packed.bin'] : undefined);
+    expectValid(bytes, given.index, bits ? ['packed.bin'] : undefined);
   }
   return undefined;
 }
@@ -161,7 +161,7 @@ const newer: Network[] = NEWER.map(([name, head]) => {
 const NETWORKS = [...alone.filter((network) => !isPacked(network)), ...chats, ...newer];
 
 describe.each(NETWORKS)('$name', (network) => {
-  test('changed configurations and checkpoints give sound graphs or say what is wrong', async () => {
+  test('changed configurations and checkpoints give valid graphs or say what is wrong', async () => {
     const given = await givenOf(network);
     const found = { graphs: 0, refused: 0 };
     let rounds = 0;

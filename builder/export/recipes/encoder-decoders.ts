@@ -1,4 +1,5 @@
 import type { Head } from '../../../runtime/core/handles/index.js';
+import { modelTypeOf } from '../../../runtime/hub-config/json.js';
 import type { ExportRecipe, SampleInput, Sizes } from '../types.js';
 import { type Json, number, numbersNamed } from './config.js';
 
@@ -40,7 +41,7 @@ export function encoderDecoderRecipes(head: Head, config: Json): Recipes | strin
   const written = tokensOf(config, 'decoder', ANSWER);
   if (!written) return 'config.json says no vocab_size';
   const shared = {
-    ...{ class: reads.class, config: SET[String(config['model_type'])] ?? {}, mayMiss: [] },
+    ...{ class: reads.class, config: SET[modelTypeOf(config) ?? ''] ?? {}, mayMiss: [] },
     free: reads.free,
     inputs: { ...reads.inputs, decoder_input_ids: written },
     ...{ traced: reads.traced, probes: reads.probes },

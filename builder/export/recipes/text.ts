@@ -1,4 +1,5 @@
 import type { Head } from '../../../runtime/core/handles/index.js';
+import { modelTypeOf } from '../../../runtime/hub-config/json.js';
 import type { ExportRecipe, SampleInput, Sizes } from '../types.js';
 import { type Json, number, numbersNamed } from './config.js';
 
@@ -57,7 +58,7 @@ export function textRecipe(head: Head, config: Json): Omit<ExportRecipe, 'modelT
   if (!about) return undefined;
   const vocabulary = vocabularyOf(config) ?? vocabularyOf((config['text_config'] ?? {}) as Json);
   if (vocabulary === undefined || vocabulary < 8) return 'config.json says no vocab_size';
-  const { config: set = {}, fixed, more = {} } = SPECIAL[String(config['model_type'])] ?? {};
+  const { config: set = {}, fixed, more = {} } = SPECIAL[modelTypeOf(config) ?? ''] ?? {};
   const positions = number(config['max_position_embeddings']) ?? Infinity;
   const longest = Math.max(4, positions - RESERVED);
   const within = ({ rows, length }: Sizes): Sizes => ({ rows: rows!, length: Math.min(length!, longest) });

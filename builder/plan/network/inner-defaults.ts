@@ -1,4 +1,4 @@
-import { isObject } from '../../../runtime/hub-config/json.js';
+import { isObject, modelTypeOf } from '../../../runtime/hub-config/json.js';
 import { classDefaults } from '../config/library-defaults.js';
 import { type Json } from './config-fields.js';
 
@@ -10,7 +10,7 @@ import { type Json } from './config-fields.js';
 export function innerDefaults(config: Json, name: string): Json {
   const given = config[name];
   if (!isObject(given)) return {};
-  const outerType = String(config['model_type']);
+  const outerType = modelTypeOf(config) ?? '';
   const usual = classDefaults(outerType, 5)?.[name];
   const outer = isObject(usual) ? usual : {};
   const type = given['model_type'] ?? outer['model_type'];

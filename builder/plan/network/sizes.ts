@@ -50,15 +50,21 @@ export function sizesOf(config: Json): NetworkSizes {
 function first(
   names: readonly string[],
   configs: readonly Json[],
-  read: (value: unknown) => number = Number,
+  read: (value: unknown) => number = numberOf,
 ): number | undefined {
   return names
     .map((name) => read(configs.map((config) => config[name]).find((value) => value != null)))
     .find((value) => value > 0);
 }
 
+/** NaN for what is no number: a stranger's object may not even have a text. */
+function numberOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length === 1 ? numberOf(value[0]) : NaN;
+  return typeof value === 'object' ? NaN : Number(value);
+}
+
 /** Some write edges as height and width. */
-const edgeOf = (value: unknown): number => Number(Array.isArray(value) ? value[0] : value);
+const edgeOf = (value: unknown): number => numberOf(Array.isArray(value) ? value[0] : value);
 
 /** Layers that convolutions and recurrences take the place of attention in. */
 const STATE_LAYERS = new Set(['conv', 'mamba', 'linear_attention']);

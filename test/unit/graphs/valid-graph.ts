@@ -18,7 +18,7 @@ function ownFloats(tensor: Uint8Array): Float32Array {
  * sizes and constants are numbers.
  * @param files where weights may lie; those of the index if absent
  */
-export function expectAudio(bytes: Uint8Array, index: WeightIndex, files?: readonly string[]): void {
+export function expectValid(bytes: Uint8Array, index: WeightIndex, files?: readonly string[]): void {
   const graph = readGraphBytes(bytes);
   const shapes = initializerShapes(graph);
   for (const [name, shape] of shapes) {
