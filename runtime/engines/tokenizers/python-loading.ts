@@ -1,3 +1,4 @@
+import { listedTokensOf } from './check-json.js';
 import type { Json } from '../repository/model-folder.js';
 import { isSavedByVersion5 } from '../../hub-config/tokenizer-class.js';
 import { type TokenizerFamily, tokenizerFamily } from './families.js';
@@ -132,8 +133,7 @@ function addedTokens(json: TokenizerJson, config: Json): AddedToken[] {
     const flags = { single_word: false, lstrip: false, rstrip: false, normalized: !special };
     rows.set(token.content, { ...flags, ...token, special, id });
   };
-  const listed = Object.values((config['added_tokens_decoder'] ?? {}) as Record<string, Partial<AddedToken>>);
-  for (const token of listed) add({ ...token, content: String(token.content) });
+  for (const token of listedTokensOf(config)) add({ ...token, content: token.content! });
   const legacy = config['added_tokens_decoder'] === undefined;
   for (const content of specials) {
     const known = rows.get(content);

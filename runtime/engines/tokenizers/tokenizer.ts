@@ -1,3 +1,4 @@
+import { checkTokenizerJson } from './check-json.js';
 import { type Json, readOptionalJson } from '../repository/model-folder.js';
 import { readOptionalModelConfig } from '../repository/model-config.js';
 import { createDetokenizer, type Detokenizer } from './detokenize.js';
@@ -23,7 +24,6 @@ import {
 import { createTokenize, type Tokenize, type TokenizedText } from './tokenize.js';
 import { createTokenModel } from './token-model.js';
 import { trimsOf } from './trim-offsets.js';
-import type { TokenizerJson } from './tokenizer-json.js';
 import { createVocabulary, type Vocabulary } from './vocabulary.js';
 
 export type { Encoding, EncodingOptions, OffsetEncoding } from './encoding.js';
@@ -82,9 +82,7 @@ export async function loadTokenizer(
     readOptionalModelConfig(dir),
   ]);
   const settings = { config: config ?? {}, specialTokens, model };
-  const made = json
-    ? { json: json as unknown as TokenizerJson }
-    : await tokenizerFromVocabulary(dir, settings);
+  const made = json ? { json: checkTokenizerJson(json) } : await tokenizerFromVocabulary(dir, settings);
   return createTokenizer({ ...settings, ...made, lowerCase });
 }
 
