@@ -39,15 +39,18 @@ const images = imageFields
     ...c,
     inner: c.mlp_dim ?? Math.trunc(c.hidden_size * c.mlp_ratio),
     edge: patchEdge(c),
-  }));
+  }))
+  .refine((c) => c.edge > 0, { message: 'is larger than image_size', path: ['patch_size'] });
 
 /** Of SAM and SAM 2. */
-export const promptsConfig = z.object({
-  hidden_size: size.default(256),
-  image_size: edge.default(1024),
-  patch_size: edge.default(16),
-  num_point_embeddings: z.int().min(2).max(1024).default(4),
-});
+export const promptsConfig = z
+  .object({
+    hidden_size: size.default(256),
+    image_size: edge.default(1024),
+    patch_size: edge.default(16),
+    num_point_embeddings: z.int().min(2).max(1024).default(4),
+  })
+  .refine((c) => patchEdge(c) > 0, { message: 'is larger than image_size', path: ['patch_size'] });
 
 /** Fields of the decoder of masks that SAM and SAM 2 share. */
 export const MASK_FIELDS = {
