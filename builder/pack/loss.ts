@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import path from 'node:path';
-import * as z from 'zod';
 import type { ModelSpec } from '../../runtime/core/spec.js';
 import { NO_TELEMETRY } from '../../runtime/boot/engine-environment.js';
 import { replaceFile } from '../../runtime/store/replace-file.js';
+import { packingLoss } from '../../runtime/store/spec-file.js';
 import type { CommandDeps } from '../deps.js';
 import { fetchWeights } from '../fetch-weights.js';
 import { type ModelPlan, Refusal } from '../plan/index.js';
@@ -80,15 +80,10 @@ export function refuseLoss(
     throw new Refusal(`${spec.dtype} loses ${loss} of ${spec.id}, more than --max-loss ${maxLoss}`, remedy);
 }
 
-const measures = z.object({
-  likeness: z.number().min(-1).max(1),
-  perplexity: z.object({ plain: z.number().min(1), packed: z.number().min(1) }).optional(),
-});
-
 /** What was measured before; undefined where nothing was, or by a builder that measured less. */
 function keptMeasure(text: string | undefined): Measured | undefined {
   try {
-    return measures.safeParse(JSON.parse(text ?? 'null')).data;
+    return packingLoss.safeParse(JSON.parse(text ?? 'null')).data;
   } catch {
     return undefined;
   }

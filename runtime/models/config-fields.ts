@@ -38,3 +38,10 @@ export const eachLayerIn = <Name extends string>(name: Name) =>
       (c[name]?.length ?? Infinity) >= c.num_hidden_layers,
     { message: 'leaves out layers', path: [name] as string[] },
   ] as const;
+
+/** For `refine`: attention whose keys have as many heads as its queries. */
+export const equalHeads = [
+  (c: { num_attention_heads: number; num_key_value_heads?: number | null | undefined }): boolean =>
+    (c.num_key_value_heads ?? c.num_attention_heads) === c.num_attention_heads,
+  { message: 'other than num_attention_heads are not known', path: ['num_key_value_heads'] },
+] satisfies [unknown, object];

@@ -9,6 +9,12 @@ import { isSafePath } from './paths.js';
 
 const path = z.string().refine(isSafePath, 'is not a path inside the repository');
 
+/** What packing cost a network. */
+export const packingLoss = z.object({
+  likeness: z.number().min(-1).max(1),
+  perplexity: z.object({ plain: z.number().min(1), packed: z.number().min(1) }).optional(),
+});
+
 /** One file of a repository, in listings and specs. */
 export const repoFile = z.object({
   path,
@@ -57,8 +63,7 @@ const schema = z
     readers: modelReaders.optional(),
     exported: z.object({ recipe: z.int().min(1), tools: z.record(z.string(), z.string()) }).optional(),
     ignoredConfig: z.array(z.string().min(1)).min(1).optional(),
-    likeness: z.number().min(-1).max(1).optional(),
-    perplexity: z.object({ plain: z.number().min(1), packed: z.number().min(1) }).optional(),
+    ...packingLoss.partial().shape,
   })
   .refine(
     ({ graphs, files, written = [], exported }) =>

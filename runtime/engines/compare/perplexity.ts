@@ -1,5 +1,6 @@
 import ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { logSumExp } from '../generation/search/log-softmax.js';
 
 type Feeds = Record<string, Tensor>;
 
@@ -25,7 +26,10 @@ export async function perplexityOf(
     const ids = texts.map((row) => row[position]!);
     const outputs = await session.run({ ...past, ...stepOf(session, ids, position) });
     const logits = outputs['logits']!;
-    texts.forEach((row, i) => (sum -= logProbability(rowOf(logits, i), row[position + 1]!)));
+    for (const [i, row] of texts.entries()) {
+      const scores = rowOf(logits, i);
+      sum += logSumExp(scores) - scores[row[position + 1]!]!;
+    }
     past = nextPast(session, past, outputs);
   }
   const perplexity = Math.exp(sum / (texts.length * (length - 1)));
@@ -47,9 +51,6 @@ function knowsAll({ outputMetadata }: InferenceSession, texts: readonly (readonl
   const vocabulary = logits?.isTensor ? logits.shape.at(-1) : undefined;
   return typeof vocabulary === 'number' && texts.every((row) => row.every((token) => token < vocabulary));
 }
-
-/** Axis of keys and values along which tokens lie; -1 for states. */
-const pastAxis = (axes: readonly (number | string)[]): number => axes.indexOf('past');
 
 function emptyPast({ inputMetadata }: InferenceSession, rows: number): Feeds {
   const entries = inputMetadata.flatMap((entry) => {
@@ -76,9 +77,9 @@ function stepOf({ inputNames }: InferenceSession, ids: readonly number[], positi
 function nextPast({ inputMetadata }: InferenceSession, past: Feeds, outputs: Feeds): Feeds {
   const next = inputMetadata.flatMap((entry) => {
     if (!entry.isTensor || !PAST.test(entry.name)) return [];
-    const given =
-      outputs[entry.name.replace(/^past_key_values\./, 'present.').replace(/^past_/, 'present_')]!;
-    const axis = pastAxis(entry.shape);
+    const given = outputs[entry.name.replace(/^past(?:_key_values)?/, 'present')]!;
+    // -1 for states.
+    const axis = entry.shape.indexOf('past');
     const before = past[entry.name]!;
     const isWhole = axis < 0 || given.dims[axis]! > before.dims[axis]!;
     return [[entry.name, isWhole ? given : joined(before, given, axis)] as const];
@@ -104,10 +105,4 @@ function rowOf({ data, dims }: Tensor, row: number): Float32Array {
   const [, tokens, vocabulary] = dims as readonly [number, number, number];
   const end = (row + 1) * tokens * vocabulary;
   return (data as Float32Array).subarray(end - vocabulary, end);
-}
-
-function logProbability(scores: Float32Array, token: number): number {
-  const largest = scores.reduce((a, b) => Math.max(a, b), -Infinity);
-  const sum = scores.reduce((total, score) => total + Math.exp(score - largest), 0);
-  return scores[token]! - largest - Math.log(sum);
 }

@@ -32,7 +32,7 @@ interface Entry {
   axes: readonly Axis[];
 }
 
-/** Ids of tokens that no text has. */
+/** Where there is no text. */
 const madeUpToken = (i: number, row: number): number =>
   FIRST_TOKEN + ((31 * i + 17 * row + i * i) % (VOCABULARY - FIRST_TOKEN));
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { AudioNetwork } from '../../core/network.js';
-import { layers, size } from '../config-fields.js';
+import { equalHeads, layers, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
@@ -10,6 +10,7 @@ import { headWidth } from '../layers/head-sizes.js';
 import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { rotary, rotate } from '../layers/rope.js';
+import { positionsOf } from '../layers/text-inputs.js';
 import { rotaryConfig } from '../layers/rope-frequencies.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 
@@ -35,9 +36,7 @@ const encoder = z
     feed_forward_residual_weights: pair.default([1.5, 0.5]),
     conv_residual_weights: pair.default([2, 1]),
   })
-  .refine((c) => (c.num_key_value_heads ?? c.num_attention_heads) === c.num_attention_heads, {
-    ...{ message: 'other than num_attention_heads are not known', path: ['num_key_value_heads'] },
-  });
+  .refine(...equalHeads);
 type Encoder = z.output<typeof encoder>;
 
 const config = z.object({
@@ -67,12 +66,10 @@ interface Layer {
 }
 
 /** int64 [rows, steps] */
-const positionsOf = (g: GraphWriter, x: Value): Value =>
-  g.once('positions of steps', () => {
-    const count = g.node('Squeeze', [g.node('Shape', [x], { start: 1, end: 2 })]);
-    const range = g.node('Range', [g.ints([0], []), count, g.ints([1], [])]);
-    return g.node('Expand', [range, g.node('Shape', [x], { start: 0, end: 2 })]);
-  });
+const stepPositions = (g: GraphWriter, x: Value): Value =>
+  g.once('positions of steps', () =>
+    g.node('Expand', [positionsOf(g, x), g.node('Shape', [x], { start: 0, end: 2 })]),
+  );
 
 function attend(g: GraphWriter, x: Value, { at, c }: Layer): Value {
   const [heads, bias] = [c.num_attention_heads, c.attention_bias];
@@ -81,7 +78,7 @@ function attend(g: GraphWriter, x: Value, { at, c }: Layer): Value {
   const project = (name: string) =>
     linear(g, x, at(`self_attn.${name}_proj`), { from: c.hidden_size, to: width, bias });
   const turn = (value: Value) =>
-    rotate(g, value, rotary(g, positionsOf(g, x), c, each), { heads, width: each });
+    rotate(g, value, rotary(g, stepPositions(g, x), c, each), { heads, width: each });
   const found = attention(
     g,
     { query: turn(project('q')), key: turn(project('k')), value: project('v') },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { AudioNetwork } from '../../core/network.js';
-import { layers, size } from '../config-fields.js';
+import { equalHeads, layers, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { attention } from '../layers/attention.js';
@@ -28,9 +28,7 @@ const encoder = z
     ...{ subsampling_conv_kernel_size: kernel.default(3), subsampling_conv_stride: kernel.min(2).default(2) },
     scale_input: z.boolean().default(true),
   })
-  .refine((c) => (c.num_key_value_heads ?? c.num_attention_heads) === c.num_attention_heads, {
-    ...{ message: 'other than num_attention_heads are not known', path: ['num_key_value_heads'] },
-  })
+  .refine(...equalHeads)
   .refine((c) => c.conv_kernel_size % 2 === 1, {
     ...{ message: 'is even, which leaves other steps', path: ['conv_kernel_size'] },
   });
@@ -145,7 +143,7 @@ function convolve(g: GraphWriter, x: Value, { at, c, seen }: Layer): Value {
     at: (name) => at(`conv.${name}`),
     ...{ width: c.hidden_size, kernel: c.conv_kernel_size, padding: [(c.conv_kernel_size - 1) / 2] },
     ...{ bias: c.convolution_bias, act: c.hidden_act },
-    heard: (gated) => g.node('Mul', [gated, factor()]),
+    masked: (gated) => g.node('Mul', [gated, factor()]),
   });
 }
 

@@ -53,19 +53,28 @@ export type WhisperEncoder = Pick<
   | ('encoder_layers' | 'encoder_attention_heads' | 'encoder_ffn_dim')
 >;
 
+/** A step for every two frames of float32 [rows, filters, frames], by two convolutions: [rows, steps, width]. */
+export function halvedFrames(
+  g: GraphWriter,
+  features: Value,
+  { at: named, filters, width }: { at(name: string): string; filters: number; width: number },
+): Value {
+  const narrowed = [
+    { name: 'conv1', from: filters, stride: 1 },
+    { name: 'conv2', from: width, stride: FRAMES },
+  ].reduce((x, { name, from, stride }) => {
+    const size = { from, to: width, kernel: [3], stride: [stride], padding: [1] };
+    return g.node('Gelu', [convolution(g, x, named(name), size)]);
+  }, features);
+  return g.node('Transpose', [narrowed], { perm: [0, 2, 1] });
+}
+
 /** What the first layer reads of `input_features` [rows, filters, frames] of a window: float32 [rows, steps, width]. */
 export function whisperSteps(g: GraphWriter, c: WhisperEncoder): Value {
   const width = c.d_model;
   const frames = FRAMES * c.max_source_positions;
   const spectrogram = g.input('input_features', 'float32', ['rows', c.num_mel_bins, frames]);
-  const narrowed = [
-    { name: 'conv1', from: c.num_mel_bins, stride: 1 },
-    { name: 'conv2', from: width, stride: FRAMES },
-  ].reduce((x, { name, from, stride }) => {
-    const size = { from, to: width, kernel: [3], stride: [stride], padding: [1] };
-    return g.node('Gelu', [convolution(g, x, at(name), size)]);
-  }, spectrogram);
-  const steps = g.node('Transpose', [narrowed], { perm: [0, 2, 1] });
+  const steps = halvedFrames(g, spectrogram, { at, filters: c.num_mel_bins, width });
   const positions = g.weight(at('embed_positions.weight'), [c.max_source_positions, width]);
   return g.node('Add', [steps, positions]);
 }

@@ -11,7 +11,7 @@ export interface ConformerConvolution {
   bias: boolean;
   act: string;
   /** What the convolution over steps reads of float32 [rows, width, steps], where padding is to be silent. */
-  heard?(gated: Value): Value;
+  masked?(gated: Value): Value;
 }
 
 /** Gates, a convolution of each channel over the steps around, its norm, and one over all channels: [rows, steps, width]. */
@@ -22,7 +22,7 @@ export function conformerConvolution(g: GraphWriter, x: Value, c: ConformerConvo
     ...{ from: width, to: 2 * width, kernel: [1], bias },
   });
   const gated = gatedChannels(g, both, width);
-  const each = convolution(g, c.heard?.(gated) ?? gated, at('depthwise_conv'), {
+  const each = convolution(g, c.masked?.(gated) ?? gated, at('depthwise_conv'), {
     ...{ from: width, to: width, kernel: [c.kernel], groups: width, bias, padding: c.padding },
   });
   const found = activation(g, batchNorm(g, each, at('norm'), { width }), c.act);

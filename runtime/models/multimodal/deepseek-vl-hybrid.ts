@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
-import { size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { activation } from '../layers/activation.js';
 import { convolution2d } from '../layers/convolution.js';
 import { linear } from '../layers/linear.js';
 import { resize, tokensOf } from '../layers/patch-embed.js';
-import { patchEdge, imageFields } from '../vision/sam/config.js';
+import { imageFields, mlpFields, withGrid } from '../vision/sam/config.js';
 import { samNeck, type SamImages, samStates } from '../vision/sam/image-encoder.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -14,14 +13,7 @@ import { deepseekVl, deepseekVlConfig } from './deepseek-vl.js';
 
 const config = z.object({
   ...deepseekVlConfig,
-  high_res_vision_config: imageFields
-    .extend({ mlp_ratio: z.number().min(0.01).max(64).default(4), mlp_dim: size.nullish() })
-    .transform((c) => ({
-      ...c,
-      inner: c.mlp_dim ?? Math.trunc(c.hidden_size * c.mlp_ratio),
-      edge: patchEdge(c),
-    }))
-    .prefault({}),
+  high_res_vision_config: imageFields.extend(mlpFields).transform(withGrid).prefault({}),
 });
 type Config = z.output<typeof config>;
 

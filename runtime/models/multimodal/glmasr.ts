@@ -1,12 +1,13 @@
 import * as z from 'zod';
+import { halvedFrames } from '../audio/whisper.js';
 import { embeddedDecoderRoles } from '../bases/decoder/decoder-heads.js';
-import { layers, size } from '../config-fields.js';
+import { equalHeads, layers, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { convolution } from '../layers/convolution.js';
 import { headWidth } from '../layers/head-sizes.js';
 import { layerNorm } from '../layers/norm.js';
 import { preNormLayer, type PreNormNames } from '../layers/pre-norm-layer.js';
 import { rotary, rotate } from '../layers/rope.js';
+import { positionsOf } from '../layers/text-inputs.js';
 import { rotaryConfig } from '../layers/rope-frequencies.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { PARTS, wholeLanguageModel } from './language-model.js';
@@ -26,9 +27,7 @@ const encoder = z
     ...{ num_key_value_heads: size.nullish(), head_dim: size.nullish() },
     ...{ num_mel_bins: size.default(128), hidden_act: z.string().default('gelu') },
   })
-  .refine((c) => (c.num_key_value_heads ?? c.num_attention_heads) === c.num_attention_heads, {
-    ...{ message: 'other than num_attention_heads are not known', path: ['num_key_value_heads'] },
-  })
+  .refine(...equalHeads)
   .refine((c) => c.head_dim == null || c.head_dim * c.num_attention_heads === c.hidden_size, {
     ...{ message: 'other than of equal parts of hidden_size is not known', path: ['head_dim'] },
   })
@@ -74,19 +73,7 @@ const at = (name: string) => `audio_tower.${name}`;
 /** Half as many steps as frames: float32 [1, steps, width]. */
 function steps(g: GraphWriter, { num_mel_bins: filters, hidden_size: width }: Encoder): Value {
   const features = g.input('input_features', 'float32', [1, filters, 'frames']);
-  const found = [
-    { name: 'conv1', from: filters, stride: 1 },
-    { name: 'conv2', from: width, stride: 2 },
-  ].reduce((x, { name, from, stride }) => {
-    const sizes = { from, to: width, kernel: [3], stride: [stride], padding: [1] };
-    return g.node('Gelu', [convolution(g, x, at(name), sizes)]);
-  }, features);
-  return g.node('Transpose', [found], { perm: [0, 2, 1] });
-}
-
-function positionsOf(g: GraphWriter, x: Value): Value {
-  const count = g.node('Squeeze', [g.node('Shape', [x], { start: 1, end: 2 })]);
-  return g.node('Unsqueeze', [g.node('Range', [g.ints([0], []), count, g.ints([1], [])]), g.ints([0])]);
+  return halvedFrames(g, features, { at, filters, width });
 }
 
 /** Silence behind a clip is heard, too, as in Python. */
@@ -94,7 +81,7 @@ function states(g: GraphWriter, c: Encoder): Value {
   const [width, heads] = [c.hidden_size, c.num_attention_heads];
   let x = steps(g, c);
   const each = headWidth(width, heads);
-  const angles = rotary(g, positionsOf(g, x), c, each);
+  const angles = rotary(g, g.node('Unsqueeze', [positionsOf(g, x), g.ints([0])]), c, each);
   for (let layer = 0; layer < c.num_hidden_layers; layer++)
     x = preNormLayer(g, x, {
       ...{ width, inner: c.intermediate_size, heads, epsilon: EPSILON, act: c.hidden_act },

@@ -5,7 +5,7 @@ import { defineFamily } from '../family.js';
 import { convolution2d } from '../layers/convolution.js';
 import { linear } from '../layers/linear.js';
 import { tokensOf } from '../layers/patch-embed.js';
-import { patchEdge, imageFields } from '../vision/sam/config.js';
+import { imageFields, withGrid } from '../vision/sam/config.js';
 import { samImages } from '../vision/sam/image-encoder.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { languageModel, PARTS } from './language-model.js';
@@ -21,7 +21,7 @@ const config = z.object({
   text_config: languageModel('qwen2', TEXT),
   vision_config: imageFields
     .extend({ mlp_dim: size.default(3072) })
-    .transform((c) => ({ ...c, inner: c.mlp_dim, edge: patchEdge(c) }))
+    .transform(withGrid)
     .prefault({}),
 });
 type Config = z.output<typeof config>;

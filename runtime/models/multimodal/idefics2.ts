@@ -73,7 +73,7 @@ interface Heads {
   width: number;
 }
 
-/** Learnt vectors read an image's states and each other: float32 [rows, latents, width]. */
+/** Learned vectors read an image's states and each other: float32 [rows, latents, width]. */
 function layer(g: GraphWriter, x: Value, { states, at, c, to }: Layer): Value {
   const size = { width: to, epsilon: c.epsilon };
   const counts = { heads: c.resampler_n_heads, keyHeads: c.num_key_value_heads, width: c.resampler_head_dim };

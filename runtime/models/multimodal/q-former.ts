@@ -21,7 +21,7 @@ export const queryFormer = z.object({
 export type QueryFormer = z.output<typeof queryFormer>;
 
 export interface Queries {
-  /** Learnt vectors of this name. */
+  /** Learned vectors of this name. */
   name: string;
   count: number;
   /** What is looked at: float32 [rows, patches, width]. */

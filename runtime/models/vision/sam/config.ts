@@ -26,21 +26,30 @@ export const imageFields = z.object({
 });
 
 /** Patches of a column and of a line. */
-export const patchEdge = (c: { image_size: number; patch_size: number }): number =>
+const patchEdge = (c: { image_size: number; patch_size: number }): number =>
   Math.floor(c.image_size / c.patch_size);
 
-const images = imageFields
-  .extend({
-    mlp_ratio: z.number().min(0.01).max(64).default(4),
-    mlp_dim: size.nullish(),
-    num_pos_feats: size.default(128),
-  })
-  .transform((c) => ({
-    ...c,
-    inner: c.mlp_dim ?? Math.trunc(c.hidden_size * c.mlp_ratio),
-    edge: patchEdge(c),
-  }))
-  .refine((c) => c.edge > 0, { message: 'is larger than image_size', path: ['patch_size'] });
+const PATCH_TOO_LARGE = { message: 'is larger than image_size', path: ['patch_size'] };
+
+interface ImageSizes extends Record<'image_size' | 'patch_size' | 'hidden_size', number> {
+  mlp_dim?: number | null | undefined;
+  mlp_ratio?: number;
+}
+
+/** An encoder's fields with what follows from them: the width between its layers, and patches of a column and of a line. */
+export function withGrid<C extends ImageSizes>(c: C, context: z.RefinementCtx) {
+  const [inner, edge] = [c.mlp_dim ?? Math.trunc(c.hidden_size * (c.mlp_ratio ?? 4)), patchEdge(c)];
+  if (edge === 0) context.addIssue({ code: 'custom', ...PATCH_TOO_LARGE });
+  return { ...c, inner, edge };
+}
+
+/** The width between layers, as SAM's files have it. */
+export const mlpFields = {
+  mlp_ratio: z.number().min(0.01).max(64).default(4),
+  mlp_dim: size.nullish(),
+};
+
+const images = imageFields.extend({ ...mlpFields, num_pos_feats: size.default(128) }).transform(withGrid);
 
 /** Of SAM and SAM 2. */
 export const promptsConfig = z
@@ -50,7 +59,7 @@ export const promptsConfig = z
     patch_size: edge.default(16),
     num_point_embeddings: z.int().min(2).max(1024).default(4),
   })
-  .refine((c) => patchEdge(c) > 0, { message: 'is larger than image_size', path: ['patch_size'] });
+  .refine((c) => patchEdge(c) > 0, PATCH_TOO_LARGE);
 
 /** Fields of the decoder of masks that SAM and SAM 2 share. */
 export const MASK_FIELDS = {

@@ -7,7 +7,7 @@ import type { TensorLike, Tensors } from '../../../sessions/tensors.js';
 import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import type { PromptPositions } from '../../decoding/prompt.js';
 
-/** What becomes of an image, an audio clip or a video, before its encoder has run. */
+/** The layout of an image, an audio clip or a video in a prompt, known before its encoder has run. */
 export interface MediumLayout {
   /** Features that the encoder makes of it. */
   count: number;
