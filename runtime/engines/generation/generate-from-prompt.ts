@@ -96,6 +96,7 @@ export async function* generateFromPrompt(
     maxRows: maxRowsOf(settings),
     maxLength: length + settings.maxNewTokens,
     promptLength: length,
+    ...(prompt.images && { imageStates: prompt.images.states.dims[0]! }),
     scored:
       promptLogprobs === undefined ? undefined : { keptBytes: length * (promptLogprobs + 1) * ROW_BYTES },
     // A guided text reserves twice, and must not wait while it holds the first reservation.

@@ -27,6 +27,7 @@ import {
   type EncodedMedium,
   expandMedia,
   mediaPrompt,
+  promptBeside,
 } from './prompts/media/media-prompt.js';
 import { contextLimitOf } from './settings/answer-length.js';
 import { refuseInputPenalties, withoutInputPenalties } from './settings/input-penalties.js';
@@ -161,12 +162,15 @@ function createWriter(
     // A template that writes the start token itself wants no second one.
     const specialTokens =
       fitting.source !== families.image?.template && (bos === '' || !text.startsWith(bos));
-    return { text: text + begin(text), specialTokens, media: placed };
+    const whole = text + begin(text);
+    return { text: families.image?.begin?.(whole) ?? whole, specialTokens, media: placed };
   };
 }
 
 function promptOf(families: MediaFamilies, ids: readonly number[], media: readonly EncodedMedium[]): Prompt {
-  const all = [families.image, families.audio, families.video].filter((family) => family !== undefined);
+  const { image } = families;
+  if (image?.look) return promptBeside(image.look, ids, media);
+  const all = [image, families.audio, families.video].filter((family) => family !== undefined);
   const positions = all.find((family) => family.positions)?.positions;
   const ahead = all.find((family) => family.ahead)?.ahead;
   const tokenIds = all.flatMap(({ tokenId, otherIds = [] }) => [tokenId, ...otherIds]);

@@ -28,6 +28,7 @@ import { qwen3Asr } from './qwen3-asr.js';
 import { lightonOcr } from './lighton-ocr.js';
 import { qwen35MoeImages, qwen35Images } from './qwen3-5.js';
 import { mistral3 } from './mistral3.js';
+import { mllama, mllamaText } from './mllama/family.js';
 import { qianfanOcr } from './qianfan-ocr.js';
 import { qwen2Audio } from './qwen2-audio.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
@@ -56,6 +57,7 @@ export const MEDIA: readonly AnyFamily[] = [
   ...[deepseekVl, deepseekVlHybrid],
   ...[blip2, instructblip, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3, ovis2],
   mistral3,
+  ...[mllama, mllamaText],
   lightonOcr,
   paddleocrVl,
   ...[glm4v, glm46v, glmga, glm4vMoe, glmOcr],

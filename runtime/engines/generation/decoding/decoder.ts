@@ -35,6 +35,8 @@ export interface DecodingRequest {
   promptLength?: number;
   /** Scores of all of the prompt are wanted. */
   scored?: { /** Bytes of what is kept of them. */ keptBytes: number } | undefined;
+  /** States of images that its prompt looks at. */
+  imageStates?: number;
   /** Bytes that are kept of what its prompt asks of heads. */
   attentionBytes?: number;
   /** Waits for a reservation; only for callers that hold none meanwhile. */

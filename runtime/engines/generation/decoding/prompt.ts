@@ -14,6 +14,34 @@ export interface Prompt {
   attention?: AskedAttention | undefined;
   /** Absent: each token stands at its position. */
   positions?: PromptPositions | undefined;
+  /** Images, for decoders some of whose layers look at them. */
+  images?: SeenImages | undefined;
+}
+
+/** What an encoder made of the images of a prompt, and which of it each token looks at. */
+export interface SeenImages {
+  /** [length, width]: of all images, one after the other. */
+  states: TensorLike;
+  /** For each token the states that it looks at, as [from, to); for one before all images there are none. */
+  seen: readonly (readonly (readonly [from: number, to: number])[])[];
+}
+
+/** An input of graphs whose layers look at images: int64 [rows, tokens, length]. */
+export const IMAGES_INPUT = 'cross_attention_mask';
+
+/**
+ * Of the tokens [from, from + count): 0 for states that one does not look at, 1 for those that it looks at. One before all
+ * images looks at all of them, and has 2 there.
+ */
+export function imagesMask({ states, seen }: SeenImages, from: number, count: number): BigInt64Array {
+  const length = states.dims[0]!;
+  const mask = new BigInt64Array(count * length);
+  for (let i = 0; i < count; i++) {
+    const [start, ranges] = [i * length, seen[from + i]!];
+    if (ranges.length === 0) mask.fill(2n, start, start + length);
+    for (const [first, end] of ranges) mask.fill(1n, start + first, start + end);
+  }
+  return mask;
 }
 
 /** An input of graphs that tell how heads look at their source: bool [layers · heads], or of no elements. */

@@ -5,15 +5,18 @@ import { createBatchRuns, type Sequence } from './batch-runs.js';
 import { checkPromptFits, type DecoderMemory } from '../cache/decoder-memory.js';
 import { BUSY_PREFILL_CHUNK, createDecodeLoop } from './decode-loop.js';
 import type { Decoder, Decoding, DecodingRequest } from '../decoder.js';
-import { isFeature } from '../prompt.js';
+import { isFeature, type SeenImages } from '../prompt.js';
 import {
   type CacheLayout,
   copyPrefix,
+  copyRanges,
   emptySequenceCache,
   type KeysValues,
   kvBytesPerToken,
+  type SequenceCache,
   stateBytes,
 } from '../cache/kv-cache.js';
+import type { TensorLike } from '../../../sessions/tensors.js';
 import { createPrefixCache } from '../cache/prefix-cache.js';
 import { reserveCache } from '../cache/reservation.js';
 import type { BatchCache, BatchRow } from '../cache/batch-cache.js';
@@ -37,6 +40,15 @@ export interface BatchDecoderOptions {
   chunkedPrefill: boolean;
   /** False where generations must not share a run: they take turns. */
   sharesRuns: boolean;
+  /** Of decoders some of whose layers look at images. */
+  images?: ImageKeys | undefined;
+}
+
+/** Keys and values of images. */
+export interface ImageKeys {
+  bytesPerState: number;
+  /** @param states [length, width] */
+  read(states: TensorLike): Promise<KeysValues>;
 }
 
 /** What generations attend to beside their tokens. */
@@ -80,7 +92,8 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
 
   function join(sequence: Sequence): void {
     if (sequence.rows.length > 0) return;
-    const { batch, row } = batches.join(sequence.cache!, sequence.prompt.positions?.shift);
+    const cache = withLastSeen(layout, sequence.cache!, sequence.prompt.images);
+    const { batch, row } = batches.join(cache, sequence.prompt.positions?.shift);
     Object.assign(sequence, { batch, rows: [row], cache: undefined });
   }
 
@@ -116,6 +129,8 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
       async prefill(prompt, tell) {
         const { tokens, keys = tokens } = prompt;
         sequence.prompt = prompt;
+        const source = prompt.images && (await options.images!.read(prompt.images.states));
+        if (source) sequence.cache = { ...sequence.cache!, source };
         // Scores of what the cache has are not known any more.
         const reused = tell ? 0 : reusePrefix(sequence, keys);
         const rest = tokens.slice(reused);
@@ -154,7 +169,8 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
     checkPrompt: (length) => checkPromptFits(options.memory, length),
     async start(request, source) {
       checkPromptFits(options.memory, request.promptLength);
-      const fixedBytes = ownBytes + (source?.bytes ?? 0);
+      const imageBytes = (request.imageStates ?? 0) * (options.images?.bytesPerState ?? 0);
+      const fixedBytes = ownBytes + (source?.bytes ?? imageBytes);
       const length = Math.min(request.maxLength, contextLength ?? request.maxLength);
       const rowBytes = fixedBytes + length * bytesPerToken;
       const bytes = request.maxRows * rowBytes + (options.scoreBytes?.(request) ?? 0);
@@ -167,6 +183,16 @@ export function createBatchDecoder(options: BatchDecoderOptions): BatchDecoder {
       return decodingOf({ ...fresh, cache, fixedBytes, reservation, request });
     },
   };
+}
+
+/** What is generated looks at what the last token of the prompt looks at, and other states are kept no longer. */
+function withLastSeen(
+  { source: ports, type }: CacheLayout,
+  cache: SequenceCache,
+  images: SeenImages | undefined,
+): SequenceCache {
+  if (!images) return cache;
+  return { ...cache, source: copyRanges(ports!, type, cache.source!, images.seen.at(-1)!) };
 }
 
 /**

@@ -18,6 +18,7 @@ import { prefillChunkOf, promptScoreBytes } from '../prefill-chunk.js';
 import { GROUPS_INPUT } from '../prompt.js';
 import { createBatchDecoder } from './batch-decoder.js';
 import { type DecoderAbilities, tryDecoder } from './decoder-trial.js';
+import { openImageKeys } from './image-keys.js';
 import { withFastProducts } from './fast-products.js';
 import { createStepSession } from './step-session.js';
 
@@ -71,6 +72,7 @@ export async function openBatchDecoder(
           memory,
           switchLength: ownSwitchLength(graph, config, request.spec.readers?.rope),
         },
+        images: layout.source && (await openImageKeys(request, layout)),
         scoreBytes: (asked) =>
           promptScoreBytes(asked, { config, chunk: abilities.chunkedPrefill ? chunk : Infinity }),
       });

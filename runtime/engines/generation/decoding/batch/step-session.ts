@@ -16,7 +16,15 @@ import { lastScores, scoresOfTokens } from '../gather-rows.js';
 import type { BatchCache } from '../cache/batch-cache.js';
 import { embedPrompt, type TokenEmbedder } from '../embeddings/token-embedder.js';
 import { positionAxes, positionTensor } from '../position-input.js';
-import { ATTENTION_OUTPUT, GROUPS_INPUT, HEADS_INPUT, positionsOf, type Prompt } from '../prompt.js';
+import {
+  ATTENTION_OUTPUT,
+  GROUPS_INPUT,
+  HEADS_INPUT,
+  IMAGES_INPUT,
+  imagesMask,
+  positionsOf,
+  type Prompt,
+} from '../prompt.js';
 
 /** What a run of the changed graph gives. */
 export interface StepOutput extends FedTokens {
@@ -84,7 +92,9 @@ export function createStepSession(
         slots: Array.from({ length: count }, (_, i) => past + i),
         groups: Array.from({ length: count }, (_, i) => prompt.groups?.[past + i] ?? 0),
         mask: new BigInt64Array(past + count).fill(1n),
-        sourceMask: new BigInt64Array(cache.source?.length ?? 0).fill(1n),
+        sourceMask: prompt.images
+          ? imagesMask(prompt.images, past, count)
+          : new BigInt64Array(cache.source?.length ?? 0).fill(1n),
         heads: prompt.attention?.heads,
         scored: wantsAll ? count : undefined,
       });
@@ -152,7 +162,7 @@ interface Inputs {
   /** Group of each token, row after row. */
   groups: readonly number[];
   mask: BigInt64Array;
-  /** Over the source. */
+  /** Over the source; over images for each token. */
   sourceMask: BigInt64Array;
   /** What is asked of the heads' attention to the source; nothing if absent. */
   heads?: Uint8Array | undefined;
@@ -173,6 +183,8 @@ function inputsOf(
     attention_mask: () => integers(session, 'attention_mask', mask, [rows, mask.length / rows]),
     encoder_attention_mask: () =>
       integers(session, 'encoder_attention_mask', sourceMask, [rows, sourceMask.length / rows]),
+    [IMAGES_INPUT]: () =>
+      integers(session, IMAGES_INPUT, sourceMask, [rows, count, sourceMask.length / (rows * count)]),
     position_ids: () => positionTensor(session, positions),
     [GROUPS_INPUT]: () => integers(session, GROUPS_INPUT, [...groups], [rows, count]),
     [HEADS_INPUT]: () => new ort.Tensor('bool', heads, [heads.length]),

@@ -42,11 +42,13 @@ export interface SequenceCache extends KeysValues {
   source?: KeysValues;
 }
 
-export function emptySequenceCache({ ports, states = [], type }: CacheLayout): SequenceCache {
+export function emptySequenceCache({ ports, states = [], source, type }: CacheLayout): SequenceCache {
+  const none = (of: readonly CachePort[]) => of.map(() => elements(type, 0));
   return {
     length: 0,
-    data: ports.map(() => elements(type, 0)),
+    data: none(ports),
     states: states.map((port) => elements(type, stateSize(port))),
+    ...(source && { source: { length: 0, data: none(source) } }),
   };
 }
 
@@ -114,6 +116,27 @@ export function appendTokens(
     return to;
   });
   return { ...cache, length, data, states: newStates };
+}
+
+/** These tokens alone, as a copy. */
+export function copyRanges(
+  ports: readonly CachePort[],
+  type: CacheLayout['type'],
+  { length, data }: KeysValues,
+  ranges: readonly (readonly [from: number, to: number])[],
+): KeysValues {
+  const kept = ranges.reduce((sum, [from, to]) => sum + to - from, 0);
+  const copy = (port: CachePort, from: Elements) => {
+    const to = elements(type, port.heads * kept * port.width);
+    let start = 0;
+    for (const [first, end] of ranges) {
+      const [fromStart, toStart] = [first * port.width, start * port.width];
+      copyTokens(port, end - first, { from, fromStart, fromStride: length, to, toStart, toStride: kept });
+      start += end - first;
+    }
+    return to;
+  };
+  return { length: kept, data: ports.map((port, i) => copy(port, data[i]!)) };
 }
 
 /** The first tokens of a cache, as a copy; all of them where there are states, which know no former ones. */

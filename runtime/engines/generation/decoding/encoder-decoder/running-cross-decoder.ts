@@ -57,7 +57,8 @@ function firstStates(states: Tensor, seen: number): Tensor {
   return new ort.Tensor('float32', (states.data as Float32Array).subarray(0, seen * width), [1, seen, width]);
 }
 
-async function readSource(
+/** @param states [1, length, width] */
+export async function readSource(
   session: InferenceSession,
   ports: readonly CachePort[],
   states: Tensor,

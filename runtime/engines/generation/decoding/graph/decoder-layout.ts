@@ -3,6 +3,8 @@ import type { ModelReaders } from '../../../../core/readers.js';
 import { firstNumber, type Json, textConfig } from '../../../repository/model-folder.js';
 import { contextLengthOf } from '../../../repository/sequence-lengths.js';
 import { cacheShape } from '../../../repository/cache-shape.js';
+import { isCrossAttention } from '../encoder-decoder/cross-cache.js';
+import { IMAGES_INPUT } from '../prompt.js';
 import { updatesCacheInPlace } from './decoder-graph.js';
 import type { CacheLayout, CachePort, StatePort } from '../cache/kv-cache.js';
 
@@ -60,7 +62,7 @@ export function maxPositionsOf(graph: Graph, config: Json): number {
 
 /** Inputs that a step can fill. Merged graphs (use_cache_branch) and other caches are not among them. */
 const KNOWN_INPUTS =
-  /^(input_ids|inputs_embeds|attention_mask|position_ids|token_groups|num_logits_to_keep|logits_to_keep|past_key_values\..+)$/;
+  /^(input_ids|inputs_embeds|attention_mask|cross_attention_mask|position_ids|token_groups|num_logits_to_keep|logits_to_keep|past_key_values\..+)$/;
 
 /** TensorProto.DataType */
 const TYPES: Record<number, CacheLayout['type']> = { 1: 'float32', 10: 'float16' };
@@ -81,9 +83,13 @@ export function cacheLayoutOf(graph: Graph, config: Json): CacheLayout | undefin
   );
   const [type] = types;
   if (!type || types.size > 1 || !outputs.has('logits')) return undefined;
-  const ports = cachePortsOf(graph, config);
+  const all = cachePortsOf(graph, config);
+  const looksAtImages = graph.inputs.some(({ name }) => name === IMAGES_INPUT);
+  const source = looksAtImages ? all.filter(({ past }) => isCrossAttention(past)) : [];
+  const ports = all.filter((port) => !source.includes(port));
   const isWhole = [...ports, ...states].every(({ present }) => outputs.has(present));
-  return isWhole ? { ports, type, ...(states.length > 0 && { states }) } : undefined;
+  const others = { ...(states.length > 0 && { states }), ...(looksAtImages && { source }) };
+  return isWhole ? { ports, type, ...others } : undefined;
 }
 
 const cachesOf = ({ inputs }: Graph) => inputs.filter(({ name }) => name.startsWith('past_key_values.'));

@@ -27,6 +27,7 @@ import { createLfm2VlFamily } from './lfm2-vl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlama4Family } from './llama4.js';
 import { createLlavaFamily, createLlavaSiglipFamily } from './llava.js';
+import { createMllamaFamily } from './mllama.js';
 import { createOvis2Family } from './ovis2.js';
 import { createPaliGemmaFamily } from './paligemma.js';
 import { createLightOnOcrFamily } from './lighton-ocr.js';
@@ -61,6 +62,7 @@ export const PROMPTS: {
     llama4: createLlama4Family,
     llava: createLlavaFamily,
     'llava-siglip': createLlavaSiglipFamily,
+    mllama: createMllamaFamily,
     pixtral: createPixtralFamily,
     'video-llava': createVideoLlavaFamily,
     'llava-next': createLlavaNextFamily,

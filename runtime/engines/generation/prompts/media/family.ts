@@ -5,7 +5,7 @@ import type { Edges } from '../../../processors/image/sizes.js';
 import type { Json } from '../../../repository/model-folder.js';
 import type { TensorLike, Tensors } from '../../../sessions/tensors.js';
 import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
-import type { PromptPositions } from '../../decoding/prompt.js';
+import type { PromptPositions, SeenImages } from '../../decoding/prompt.js';
 
 /** The layout of an image, an audio clip or a video in a prompt, known before its encoder has run. */
 export interface MediumLayout {
@@ -68,6 +68,10 @@ export interface ImageFamily extends MediumFamily {
   readonly inCompany?: boolean;
   /** True where Python generates from vectors alone, without the tokens of the prompt. */
   readonly fromVectors?: boolean;
+  /** What each token of a prompt looks at of the images, for models whose images stand beside the text and not in it. */
+  look?(tokens: readonly number[], media: readonly MediumLayout[]): SeenImages['seen'];
+  /** What Python puts before a whole text, template included. */
+  begin?(text: string): string;
   /** True where the encoder reads the texts of the conversation, too. */
   readonly asks?: boolean;
   /**

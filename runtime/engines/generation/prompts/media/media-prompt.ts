@@ -2,7 +2,8 @@ import { RunError } from '../../../../core/errors.js';
 import type { TensorLike } from '../../../sessions/tensors.js';
 import type { FeatureSpan, Prompt } from '../../decoding/prompt.js';
 import { type MediumKind, NAMES } from './families.js';
-import type { MediumFamily, MediumLayout, PlacedMedium } from './family.js';
+import { joined } from './encoder-runs.js';
+import type { ImageFamily, MediumFamily, MediumLayout, PlacedMedium } from './family.js';
 
 /** Families by the kinds that a model takes. */
 export type TextFamilies = {
@@ -132,6 +133,19 @@ export function mediaPrompt(
   }
   const groups = ahead && groupsOf(ahead, tokens.length, spans);
   return { tokens, keys, spans, groups, positions: positions?.(tokens.length, placed) };
+}
+
+/** A prompt whose images stand beside it: each has one token. */
+export function promptBeside(
+  look: NonNullable<ImageFamily['look']>,
+  tokens: readonly number[],
+  media: readonly EncodedMedium[],
+): Prompt {
+  if (media.length === 0) return { tokens };
+  return {
+    tokens,
+    images: { states: joined(media.map(({ features }) => features)), seen: look(tokens, media) },
+  };
 }
 
 /** Steps with words between them share the medium's grid. */
