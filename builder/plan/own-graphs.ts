@@ -14,6 +14,7 @@ import { UnreadFieldsError } from './config/require-read.js';
 import { ggufNetwork, MODEL, type Network, type OwnRequest, readNetwork } from './own-network.js';
 import { checkpointOf, type FoundNetwork, pipelineNetworks } from './pipeline-networks.js';
 import { QuantizedError, quantizationOf, unquantizedRemedy } from './quantized.js';
+import { requireUsed } from './gguf/require-used.js';
 import type { MadeFile } from './gguf/virtual-repository.js';
 import { Refusal } from './refusal.js';
 import { weightsText } from './weights-text.js';
@@ -73,6 +74,7 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
     const { graphs, used, recipe } =
       bits || adapter || isPacked ? writeMade(networks, request) : plain(networks);
     if (adapter) requireUse(info.id, networks, used);
+    if (request.gguf) requireUsed(request.gguf, used);
     const share = bits && recipe ? packedShare(recipe, used) : undefined;
     if (share === 0 && !isPacked)
       return {

@@ -12,10 +12,11 @@ import { packedStorage } from '../../runtime/models/writer/storage.js';
 import { writeGraphs } from '../../runtime/models/write-graphs.js';
 import { folderSource } from '../../runtime/store/folder.js';
 import { floatsOf } from '../../runtime/weights/index.js';
-import { drawnCheckpoint, type DrawnCheckpoint } from '../helpers/gguf/checkpoint.js';
+import { checkpointIn, drawnCheckpoint, type DrawnCheckpoint } from '../helpers/gguf/checkpoint.js';
 import { ggufOfModel, type ModelTensor, type ModelToWrite } from '../helpers/gguf/from-model.js';
 import { exactProducts, largestDifference } from '../helpers/gguf/exact-products.js';
 import { quantise } from '../helpers/gguf/quantise.js';
+import { FIXTURES } from './zoo.js';
 
 type Json = Record<string, unknown>;
 
@@ -90,6 +91,23 @@ test.each(MODELS)('%s in GGUF computes what its PyTorch weights do', async (name
   const { scores, config } = await overGguf(ggufOfModel(model), 'causal-lm');
   expect(config['model_type']).toBe(model.config['model_type']);
   expect(largestDifference(scores, wanted)).toBeLessThan(2e-5);
+});
+
+test('Ministral 3 in GGUF, whose queries grow, computes what its PyTorch weights do', async () => {
+  const repo = join(FIXTURES, 'zoo-v5/text-generation/ministral3/repo');
+  const { rope_parameters: rope } = (await checkpointIn(repo)).config as { rope_parameters: Json };
+  const model = await checkpointIn(repo, { rope_scaling: rope, rope_theta: rope['rope_theta'] });
+  const wanted = await overSafetensors(model, 'causal-lm');
+  const { scores, config } = await overGguf(ggufOfModel(model), 'causal-lm');
+  expect(config['model_type']).toBe('ministral3');
+  expect(largestDifference(scores, wanted)).toBeLessThan(2e-5);
+});
+
+test('the factor of attention of scaled positions is read', async () => {
+  const scaling = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 16, attention_factor: 2 };
+  const model = await drawnCheckpoint('llama-yarn', { rope_scaling: scaling });
+  const { scores } = await overGguf(ggufOfModel(model), 'causal-lm');
+  expect(largestDifference(scores, await overSafetensors(model, 'causal-lm'))).toBeLessThan(2e-5);
 });
 
 /** Layers without experts get those of the first layer that has some: files of GGUF have them in all layers. */

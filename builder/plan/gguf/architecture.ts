@@ -1,6 +1,7 @@
 import type { StoredChange } from '../../../runtime/weights/index.js';
 import type { GgufFacts, Json } from './facts.js';
 import { type ReadFloats, ropeFields } from './rope.js';
+import { rounded } from './rounded.js';
 
 /** How an architecture of llama.cpp is one of transformers. */
 export interface GgufArchitecture {
@@ -73,13 +74,6 @@ export async function decoderFields(facts: GgufFacts, read: ReadFloats): Promise
     tie_word_embeddings: !facts.has('output.weight'),
     ...(await ropeFields(facts, read)),
   };
-}
-
-/** Numbers that were float32 on their way, as they were before: 1e-6, not 9.99999997475e-7. */
-export function rounded(value: number): number {
-  const float = Math.fround(value);
-  const digits = [6, 7, 8].map((count) => Number(float.toPrecision(count)));
-  return digits.find((one) => Math.fround(one) === float) ?? float;
 }
 
 /** Norms that multiply with 1 + weight are stored with the 1. */

@@ -5,11 +5,11 @@ import {
   type GgufArchitecture,
   LAYER_NAMES,
   NORMS_AROUND,
-  rounded,
   turnedHeads,
   withoutOne,
 } from './architecture.js';
 import type { GgufFacts, Json } from './facts.js';
+import { rounded } from './rounded.js';
 
 const decoder = { names: DECODER_NAMES, layers: 'model.layers', inLayer: LAYER_NAMES } as const;
 
@@ -60,6 +60,8 @@ export const qwen3: GgufArchitecture = {
     attention_bias: facts.has('blk.0.attn_q.bias'),
   }),
 };
+
+export const qwen3vl: GgufArchitecture = qwen3;
 
 export const qwen3moe: GgufArchitecture = {
   ...decoder,

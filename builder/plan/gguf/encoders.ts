@@ -1,4 +1,5 @@
-import { type GgufArchitecture, rounded } from './architecture.js';
+import type { GgufArchitecture } from './architecture.js';
+import { rounded } from './rounded.js';
 
 export const bert: GgufArchitecture = {
   ...{ modelType: 'bert', className: 'BertModel', layers: 'encoder.layer' },

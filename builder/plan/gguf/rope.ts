@@ -1,3 +1,4 @@
+import { rounded } from './rounded.js';
 import type { GgufFacts, Json } from './facts.js';
 
 /** Reads the floats of a small tensor. */
@@ -29,14 +30,31 @@ async function scalingOf(
   throw facts.refuse(`has rope.scaling.type ${type}, which is not known`);
 }
 
+/** Fields of YaRN by what follows `rope.scaling.yarn_`; nothing here reads another one. */
+const YARN = { beta_fast: 'beta_fast', beta_slow: 'beta_slow', attn_factor: 'attention_factor' } as const;
+
 function yarn(facts: GgufFacts, factor: number): Json {
   const length = facts.count('rope.scaling.original_context_length');
-  const [fast, slow] = ['fast', 'slow'].map((end) => facts.optionalNumber(`rope.scaling.yarn_beta_${end}`));
+  const given = (name: string) => facts.optionalNumber(`rope.scaling.yarn_${name}`);
+  const extrapolated = given('ext_factor') ?? 1;
+  if (extrapolated !== 1)
+    throw facts.refuse(`has ${extrapolated} as rope.scaling.yarn_ext_factor, which is not known`);
+  const fields = Object.entries(YARN).flatMap(([key, name]) => {
+    const found = given(key);
+    return found === undefined ? [] : [[name, rounded(found)] as const];
+  });
   return {
     ...{ rope_type: 'yarn', factor, original_max_position_embeddings: length },
-    ...(fast === undefined ? {} : { beta_fast: fast }),
-    ...(slow === undefined ? {} : { beta_slow: slow }),
+    ...Object.fromEntries(fields),
+    ...scaleOfAttention(facts, given('log_multiplier')),
   };
+}
+
+/** Both of one number in all published models, of which files have one. */
+function scaleOfAttention(facts: GgufFacts, all: number | undefined): Json {
+  if (all === undefined) return {};
+  if (all === 1) return { mscale: 1, mscale_all_dim: 1 };
+  throw facts.refuse(`has ${all} as rope.scaling.yarn_log_multiplier, whose counterpart files do not have`);
 }
 
 function longRope(facts: GgufFacts, { long, short }: Record<'long' | 'short', Float32Array>): Json {

@@ -19,8 +19,11 @@ export interface DrawnCheckpoint {
  * A checkpoint of test/fixtures/graph-models with its tensors.
  * @param changed over fields of config.json
  */
-export async function drawnCheckpoint(name: string, changed: Json = {}): Promise<DrawnCheckpoint> {
-  const dir = graphModel(name);
+export const drawnCheckpoint = (name: string, changed: Json = {}): Promise<DrawnCheckpoint> =>
+  checkpointIn(graphModel(name), changed);
+
+/** The same of any folder. */
+export async function checkpointIn(dir: string, changed: Json = {}): Promise<DrawnCheckpoint> {
   const text = readFileSync(join(dir, 'config.json'), 'utf8');
   const config = { ...(parsePythonJson(text) as Json), ...changed };
   const index = await readWeightIndex(await localFiles(dir));

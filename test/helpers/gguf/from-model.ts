@@ -71,6 +71,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   qwen3_moe: 'qwen3moe',
   mixtral: 'llama',
   mistral: 'llama',
+  ministral3: 'mistral3',
 };
 
 /** As llama.cpp's converter writes a model, with a vocabulary of single letters. */
@@ -147,7 +148,7 @@ function tensorOf(name: string, shape: readonly number[], values: Float32Array, 
 /** Heads of a matrix whose rows the converter puts in pairs. */
 function headsOf(config: ModelToWrite['config'], architecture: string, name: string): number | undefined {
   const [, part] = /attn_([qk])\.(?:weight|bias)$/.exec(name) ?? [];
-  if (part === undefined || !['llama', 'granite'].includes(architecture)) return undefined;
+  if (part === undefined || !['llama', 'mistral3', 'granite'].includes(architecture)) return undefined;
   return Number(config[part === 'q' ? 'num_attention_heads' : 'num_key_value_heads']);
 }
 
@@ -207,6 +208,15 @@ const KEYS: readonly (readonly [field: string, key: string, type: 'u32' | 'f32']
   ['logits_scaling', 'logit_scale', 'f32'],
 ];
 
+/** Fields of scaled positions, all numbers of 32 bits. */
+const SCALED: readonly (readonly [field: string, key: string])[] = [
+  ['beta_fast', 'rope.scaling.yarn_beta_fast'],
+  ['beta_slow', 'rope.scaling.yarn_beta_slow'],
+  ['attention_factor', 'rope.scaling.yarn_attn_factor'],
+  ['mscale_all_dim', 'rope.scaling.yarn_log_multiplier'],
+  ['llama_4_scaling_beta', 'attention.temperature_scale'],
+];
+
 function metadataOf(config: ModelToWrite['config'], architecture: string): Record<string, Typed> {
   const entries = KEYS.flatMap(([field, key, type]) => {
     const value = config[field];
@@ -226,6 +236,10 @@ function metadataOf(config: ModelToWrite['config'], architecture: string): Recor
           ],
         ]
       : [];
+  for (const [field, key] of SCALED) {
+    const value = scaling?.[field];
+    if (typeof value === 'number') stretched.push([`${architecture}.${key}`, { type: 'f32', value }]);
+  }
   const partial = Number(config['partial_rotary_factor'] ?? NaN);
   const head = Number(config['hidden_size']) / Number(config['num_attention_heads']);
   const rotated: [string, Typed][] = Number.isNaN(partial)

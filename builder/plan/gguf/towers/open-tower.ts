@@ -1,6 +1,7 @@
 import { printable } from '../../../../runtime/core/printable.js';
 import type { GgufModel } from '../../../../runtime/gguf/index.js';
 import type { WeightIndex } from '../../../../runtime/weights/index.js';
+import { architectureOf } from '../architectures.js';
 import type { GgufFacts, Json } from '../facts.js';
 import { jsonText } from '../json-text.js';
 import type { GgufVocabulary } from '../tokenizer/vocabulary.js';
@@ -35,17 +36,18 @@ export function openTower(model: GgufModel): OpenTower {
       `has the projector ${printable(facts.projector)}, which no graph can be written for (${Object.keys(PROJECTORS).join(', ')})`,
       'take a repository with its PyTorch weights, or leave out pictures with --task chat',
     );
-  const projector = PROJECTORS[facts.projector]!;
+  const projector = PROJECTORS[facts.projector]!(facts);
   requireKnownKeys(facts, projector);
-  const { activation } = projector;
-  if (activation && facts.value(activation) !== true)
-    throw facts.refuse(`does not compute by clip.${activation}`);
+  const { activations } = projector;
+  const said = activations.filter((key) => facts.value(key) === true);
+  if (activations.length > 0 && said.length !== 1)
+    throw facts.refuse(`does not compute by clip.${activations.join(' alone, nor by clip.')} alone`);
   return { facts, projector };
 }
 
 function requireKnownKeys(
   { metadata, value, refuse }: TowerFacts,
-  { keys, activation }: GgufProjector,
+  { keys, activations }: GgufProjector,
 ): void {
   for (const key of metadata.keys()) {
     if (!key.startsWith('clip.')) continue;
@@ -53,7 +55,7 @@ function requireKnownKeys(
     if (
       KEYS.has(own) ||
       keys.includes(own) ||
-      own === activation ||
+      activations.some((one) => one === own) ||
       (ABSENT.has(own) && value(own) === false)
     )
       continue;
@@ -63,9 +65,10 @@ function requireKnownKeys(
 
 /** What a file of a model has to be for a tower. @throws WeightsError where both are not of one model */
 export function requirePair({ facts, projector }: OpenTower, text: GgufFacts): void {
-  if (text.architecture !== projector.language)
+  const { languages } = projector;
+  if (!languages.includes(text.architecture))
     throw facts.refuse(
-      `is a tower of ${projector.language}, and ${text.file} is ${printable(text.architecture)}`,
+      `is a tower of ${languages.join(' or ')}, and ${text.file} is ${printable(text.architecture)}`,
     );
   const [width, own] = [text.count('embedding_length'), facts.size('vision.projection_dim')];
   if (width !== own)
@@ -120,7 +123,7 @@ export function towerConfig(
 ): Json {
   const { tokens } = vocabulary;
   return projector.config(facts, {
-    ...{ facts: text, config },
+    ...{ facts: text, config, modelType: architectureOf(text).modelType },
     tokenId(token) {
       const id = tokens.indexOf(token);
       if (id >= 0) return id;

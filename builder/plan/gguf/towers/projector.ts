@@ -6,6 +6,8 @@ import type { TowerFacts } from './tower-facts.js';
 /** What a language model says to the model that it is a part of. */
 export interface TextFacts {
   facts: GgufFacts;
+  /** `model_type` of its config.json. */
+  modelType: string;
   /** Its config.json. */
   config: Json;
   /** Number of a token. @throws WeightsError where its vocabulary lacks it */
@@ -17,8 +19,8 @@ export interface GgufProjector extends Pick<
   GgufArchitecture,
   'modelType' | 'className' | 'names' | 'change'
 > {
-  /** `general.architecture` of the language model. */
-  language: string;
+  /** `general.architecture` of language models that it stands beside. */
+  languages: readonly string[];
   /** Tokens that stand for features, which files may leave out: no row of the table is theirs. */
   tokens: readonly string[];
   /** What a tensor of the language model is called as a part of this one. */
@@ -27,9 +29,9 @@ export interface GgufProjector extends Pick<
   layers: string;
   /** Names in a layer. */
   inLayer: TensorNames['inLayer'];
-  /** The key that says what the encoder's layers compute with; undefined where none may. */
-  activation: 'use_gelu' | 'use_silu' | undefined;
-  /** Tensors of transformers that converters part; absent where there are none. */
+  /** The keys of which one says what the encoder's layers compute with; empty where none may. */
+  activations: readonly ('use_gelu' | 'use_silu')[];
+  /** Its tensors as transformers has them, where converters part some or add others. */
   join?: (tower: TowerFacts) => TowerFacts['tensors'];
   /** Keys behind `clip.` that are read, beside those of every encoder. */
   keys: readonly string[];

@@ -1,5 +1,7 @@
 import { featureEdge, type GgufProjector, pixelSettings, SIGLIP_LAYER, siglipConfig } from './projector.js';
+import { lightOnOcr, mistral3, pixtral } from './pixtral.js';
 import { qwen25Vl, qwen2Vl } from './qwen-vl.js';
+import { qwen3Vl } from './qwen3-vl.js';
 import type { TowerFacts } from './tower-facts.js';
 
 const scale = (tower: TowerFacts, usual: number): number =>
@@ -13,8 +15,8 @@ const gemma3Edge = (tower: TowerFacts): number => featureEdge(tower, scale(tower
 
 /** Gemma 3 with images. Settings that no metadata have are those of all its published models. */
 const gemma3: GgufProjector = {
-  ...{ modelType: 'gemma3', className: 'Gemma3ForConditionalGeneration', language: 'gemma3' },
-  ...{ activation: 'use_gelu', inLayer: SIGLIP_LAYER, tokens: ['<image_soft_token>'] },
+  ...{ modelType: 'gemma3', className: 'Gemma3ForConditionalGeneration', languages: ['gemma3'] },
+  ...{ activations: ['use_gelu'], inLayer: SIGLIP_LAYER, tokens: ['<image_soft_token>'] },
   inModel: (name) => `language_model.${name}`,
   names: {
     'v.patch_embd': 'vision_tower.vision_model.embeddings.patch_embedding',
@@ -57,8 +59,8 @@ const AROUND_SQUARES = ['<fake_token_around_image>', '<global-img>', '<row_1_col
 
 /** Idefics3 and SmolVLM, which read images alike. Large ones are cut into squares, as in all of their published models. */
 const idefics3: GgufProjector = {
-  ...{ modelType: 'idefics3', className: 'Idefics3ForConditionalGeneration', language: 'llama' },
-  ...{ activation: 'use_gelu', inLayer: SIGLIP_LAYER, tokens: [] },
+  ...{ modelType: 'idefics3', className: 'Idefics3ForConditionalGeneration', languages: ['llama'] },
+  ...{ activations: ['use_gelu'], inLayer: SIGLIP_LAYER, tokens: [] },
   inModel: (name) => name.replace(/^model\./, 'model.text_model.'),
   names: {
     'v.patch_embd': 'model.vision_model.embeddings.patch_embedding',
@@ -93,9 +95,12 @@ const idefics3: GgufProjector = {
 };
 
 /** By `clip.projector_type`. */
-export const PROJECTORS: Readonly<Record<string, GgufProjector>> = {
-  gemma3,
-  idefics3,
-  qwen2vl_merger: qwen2Vl,
-  'qwen2.5vl_merger': qwen25Vl,
+export const PROJECTORS: Readonly<Record<string, (tower: TowerFacts) => GgufProjector>> = {
+  gemma3: () => gemma3,
+  idefics3: () => idefics3,
+  lightonocr: () => lightOnOcr,
+  pixtral: (tower) => (tower.has('mm.patch_merger.weight') ? mistral3 : pixtral),
+  qwen2vl_merger: () => qwen2Vl,
+  'qwen2.5vl_merger': () => qwen25Vl,
+  qwen3vl_merger: qwen3Vl,
 };

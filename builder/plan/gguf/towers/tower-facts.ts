@@ -1,7 +1,7 @@
 import { printable } from '../../../../runtime/core/printable.js';
 import type { GgufModel } from '../../../../runtime/gguf/index.js';
 import { ggufFacts, type GgufFacts } from '../facts.js';
-import { rounded } from '../architecture.js';
+import { rounded } from '../rounded.js';
 
 /** What an mmproj file says of its encoder of images. Keys are those behind `clip.`: `vision.image_size`. */
 export interface TowerFacts extends GgufFacts {

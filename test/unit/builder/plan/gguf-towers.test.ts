@@ -1,36 +1,26 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { planModel, Refusal } from '../../../../builder/plan/index.js';
+import { Refusal } from '../../../../builder/plan/index.js';
 import { StoreError } from '../../../../runtime/store/errors.js';
-import { folderSource } from '../../../../runtime/store/folder.js';
-import { readGgufParts, type GgufParts, rewritten, type Value } from '../../../helpers/gguf/rewrite-gguf.js';
-
-const ZOO = join(import.meta.dirname, '../../../fixtures/zoo-gguf/image-text-to-text');
-const GEMMA = { text: 'gemma3/repo/gemma3-F32.gguf', tower: 'gemma3/repo/mmproj-gemma3-F32.gguf' };
-const IDEFICS = { text: 'idefics3/repo/idefics3-F16.gguf', tower: 'idefics3/repo/mmproj-idefics3-F16.gguf' };
-
-const QWEN = {
-  text: 'qwen2_5_vl/repo/qwen2_5_vl-F32.gguf',
-  tower: 'qwen2_5_vl/repo/mmproj-qwen2_5_vl-F32.gguf',
-};
-
-type Files = Record<string, Buffer | string>;
-
-function folderOf(files: Files): string {
-  const dir = mkdtempSync(join(tmpdir(), 'towers-'));
-  mkdirSync(dir, { recursive: true });
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
-  return dir;
-}
-
-const read = (path: string) => readFileSync(join(ZOO, path));
-const plan = (
-  files: Files,
-  options: { task?: string; file?: string; mmproj?: string; engine?: 'llama' | 'own' } = {},
-) => planModel({ source: folderSource(folderOf(files)), id: 'o/x', ...options });
-
-const IMAGES = 'image-text-to-text';
+import { readGgufParts, type GgufParts, rewritten } from '../../../helpers/gguf/rewrite-gguf.js';
+import {
+  ZOO,
+  GEMMA,
+  IDEFICS,
+  QWEN,
+  QWEN3,
+  MISTRAL,
+  PIXTRAL,
+  type Files,
+  read,
+  plan,
+  IMAGES,
+  type Change,
+  set,
+  float,
+  floats,
+  without,
+  shaped,
+} from './gguf-tower-support.js';
 
 describe('a model with an mmproj file', () => {
   const both = { 'm.gguf': read(GEMMA.text), 'mmproj-m-F16.gguf': read(GEMMA.tower) };
@@ -117,25 +107,6 @@ describe('a model with an mmproj file', () => {
     expect(await written(swapped)).toEqual(await written(tensors));
   });
 });
-
-type Change = (parts: GgufParts) => void;
-
-const set =
-  (key: string, value: Value): Change =>
-  ({ metadata }) =>
-    void (metadata[key] = value);
-const float = (value: number): Value => ({ type: 'f32', value });
-const floats = (...value: number[]): Value => ({ type: 'list', of: 'f32', value });
-const without =
-  (key: string): Change =>
-  ({ metadata }) =>
-    void delete metadata[key];
-const shaped =
-  (name: string, shape: number[]): Change =>
-  ({ tensors }) => {
-    const one = tensors.find((tensor) => tensor.name === name)!;
-    Object.assign(one, { shape, data: Buffer.alloc(4 * shape.reduce((a, b) => a * b)), type: 'F32' });
-  };
 
 const HOSTILE: readonly [what: string, change: Change, said: string][] = [
   ['no size', set('clip.vision.image_size', 0), 'has 0 as clip.vision.image_size'],
@@ -276,6 +247,10 @@ test.each([
   ['<fake_token_around_image>', IDEFICS],
   ['<global-img>', IDEFICS],
   ['<|image_pad|>', QWEN],
+  ['<|image_pad|>', QWEN3],
+  ['[IMG]', PIXTRAL],
+  ['[IMG_BREAK]', MISTRAL],
+  ['[IMG_END]', MISTRAL],
 ])('a model whose vocabulary lacks %s is refused by name', async (token, model) => {
   const files = await withoutToken(token, model);
   await expect(plan(files, { task: IMAGES })).rejects.toThrow(`has no token ${token}`);
