@@ -62,7 +62,7 @@ export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<
 }
 
 const WITH_TOWER =
-  'ours over the file and its tower, since llama.cpp reads no pictures here; --task chat leaves them out';
+  'ours over the file and its tower, since llama.cpp reads no media here; --task chat leaves them out';
 
 /** Types that graphs of ours read at their own speed, or faster than llama.cpp where several texts are written. */
 const WIDE = /^(?:F32|F16|BF16|Q8_0)$/;

@@ -12,7 +12,7 @@ const FLOATS = new Set(['F32', 'F16', 'BF16']);
 /** What an architecture says of its tensors. */
 export type TensorNames = Pick<GgufArchitecture, 'names' | 'layers' | 'inLayer' | 'change'>;
 
-const LAYER = /^(?:v\.)?blk\.(\d+)\.(.+)\.(weight|bias)$/;
+const LAYER = /^(?:[va]\.)?blk\.(\d+)\.(.+)\.(weight|bias)$/;
 const OTHER = /^(.+)\.(weight|bias)$/;
 
 /**

@@ -4,7 +4,8 @@ import { chooseMmproj, type GgufVariant } from '../../../../runtime/store/choose
 import { type ModelSource, rangesOf } from '../../../../runtime/store/source.js';
 import { WeightsError } from '../../../../runtime/weights/index.js';
 import { Refusal } from '../../refusal.js';
-import { type OpenTower, openTower } from './open-tower.js';
+import { type OpenTower, openTower, WORDS } from './open-tower.js';
+import type { Medium } from './tower-facts.js';
 
 /** The mmproj file that is read beside a model. */
 export interface ChosenTower extends OpenTower {
@@ -15,12 +16,18 @@ export interface ChosenTower extends OpenTower {
 
 export interface TowerChoice {
   tower?: ChosenTower;
-  /** Why images are not read, though there is a file for them. */
+  /** Why media are not read, though there is a file for them. */
   note?: string;
 }
 
-/** The task that reads images. */
-const IMAGES = 'image-text-to-text';
+/** What tasks read. */
+const MEDIA: Readonly<Record<string, Medium>> = {
+  'image-text-to-text': 'vision',
+  'audio-text-to-text': 'audio',
+};
+
+const mediumOf = (task: string | undefined): Medium | undefined =>
+  task !== undefined && Object.hasOwn(MEDIA, task) ? MEDIA[task] : undefined;
 
 export interface TowerRequest {
   source: Pick<ModelSource, 'read'>;
@@ -35,33 +42,38 @@ export interface TowerRequest {
 
 /**
  * Chooses the mmproj file of a repository and reads its header.
- * @throws Refusal where images are asked for and can't be read; StoreError when the source fails
+ * @throws Refusal where media are asked for and can't be read; StoreError when the source fails
  */
 export async function chooseTower(request: TowerRequest): Promise<TowerChoice> {
   const { source, info, variants, task, asked, mmproj } = request;
   const choice = chooseMmproj(variants, mmproj);
-  if (mmproj !== undefined && task !== undefined && task !== IMAGES)
+  const wanted = mediumOf(task);
+  if (mmproj !== undefined && task !== undefined && !wanted)
     throw new Refusal(`${info.id}: --task ${task} reads no mmproj file`, 'leave out --mmproj');
-  if (!choice && task === IMAGES)
-    throw new Refusal(`${info.id} has no mmproj file, so it reads no pictures`, 'use --task chat');
-  if (!choice || (task !== undefined && task !== IMAGES)) return {};
+  if (!choice && wanted)
+    throw new Refusal(`${info.id} has no mmproj file, so it reads no ${WORDS[wanted]}`, 'use --task chat');
+  if (!choice || (task !== undefined && !wanted)) return {};
   const { path } = choice.variant;
   if (asked === 'llama')
     return unread(request, `${path} is read beside graphs of ours alone`, 'leave out --engine llama');
   try {
-    return { tower: { ...choice, ...openTower(await readGgufModel(rangesOf(source, info), path)) } };
+    const opened = openTower(await readGgufModel(rangesOf(source, info), path));
+    const { medium } = opened.facts;
+    if (wanted && medium !== wanted)
+      return unread(request, `${path} reads ${WORDS[medium]}, no ${WORDS[wanted]}`);
+    return { tower: { ...choice, ...opened } };
   } catch (error) {
     if (error instanceof WeightsError) return unread(request, error.reason, error.remedy);
     throw error;
   }
 }
 
-/** Texts are served all the same. @throws Refusal where images are asked for */
-export function unread(
+/** Texts are served all the same. @throws Refusal where media are asked for */
+function unread(
   { info, task, mmproj }: Pick<TowerRequest, 'info' | 'task' | 'mmproj'>,
   why: string,
   remedy?: string,
 ): TowerChoice {
-  if (task === IMAGES || mmproj !== undefined) throw new Refusal(`${info.id}: ${why}`, remedy);
-  return { note: `pictures are not read: ${why}` };
+  if (mediumOf(task) || mmproj !== undefined) throw new Refusal(`${info.id}: ${why}`, remedy);
+  return { note: `pictures and sounds are not read: ${why}` };
 }

@@ -6,9 +6,9 @@ import type { GgufFacts, Json } from '../facts.js';
 import { jsonText } from '../json-text.js';
 import type { GgufVocabulary } from '../tokenizer/vocabulary.js';
 import { ggufWeightIndex, type TensorNames } from '../weight-index.js';
-import { type GgufProjector, innerWidth } from './projector.js';
+import { firstWide, type GgufProjector, innerWidth } from './projector.js';
 import { PROJECTORS } from './projectors.js';
-import { type TowerFacts, towerFacts } from './tower-facts.js';
+import { type Medium, type TowerFacts, towerFacts } from './tower-facts.js';
 
 /** An mmproj file whose projector is known. */
 export interface OpenTower {
@@ -16,17 +16,23 @@ export interface OpenTower {
   projector: GgufProjector;
 }
 
-/** Keys that every encoder of images has, and those that llama.cpp does not read either. */
-const KEYS = new Set([
-  ...['projector_type', 'vision.projector_type', 'has_vision_encoder', 'vision.image_size'],
-  ...['vision.patch_size', 'vision.embedding_length', 'vision.feed_forward_length', 'vision.block_count'],
-  ...['vision.projection_dim', 'vision.attention.head_count', 'vision.attention.layer_norm_epsilon'],
-  ...['vision.image_mean', 'vision.image_std'],
-  ...['has_llava_projector'],
-]);
+/** Keys that every encoder has, and those that llama.cpp does not read either. */
+const SIZES = [
+  ...['embedding_length', 'feed_forward_length', 'block_count', 'projection_dim'],
+  ...['attention.head_count', 'attention.layer_norm_epsilon', 'projector_type'],
+];
+const PIXELS = ['image_size', 'patch_size', 'image_mean', 'image_std'];
+
+const keysOf = (medium: Medium): ReadonlySet<string> =>
+  new Set([
+    ...['projector_type', 'has_llava_projector', `has_${medium}_encoder`],
+    ...[...SIZES, ...(medium === 'vision' ? PIXELS : [])].map((key) => `${medium}.${key}`),
+  ]);
 
 /** Keys that say of something that it is not there. */
-const ABSENT = new Set(['has_audio_encoder', 'has_text_encoder', 'use_gelu', 'use_silu']);
+const ABSENT = new Set([
+  ...['has_vision_encoder', 'has_audio_encoder', 'has_text_encoder', 'use_gelu', 'use_silu'],
+]);
 
 /** @throws WeightsError for a projector that is not known, and for what nothing here reads */
 export function openTower(model: GgufModel): OpenTower {
@@ -34,9 +40,11 @@ export function openTower(model: GgufModel): OpenTower {
   if (!Object.hasOwn(PROJECTORS, facts.projector))
     throw facts.refuse(
       `has the projector ${printable(facts.projector)}, which no graph can be written for (${Object.keys(PROJECTORS).join(', ')})`,
-      'take a repository with its PyTorch weights, or leave out pictures with --task chat',
+      'take a repository with its PyTorch weights, or hold conversations of texts with --task chat',
     );
   const projector = PROJECTORS[facts.projector]!(facts);
+  if (projector.medium !== facts.medium)
+    throw facts.refuse(`has the projector ${facts.projector} for ${facts.medium}`);
   requireKnownKeys(facts, projector);
   const { activations } = projector;
   const said = activations.filter((key) => facts.value(key) === true);
@@ -46,14 +54,15 @@ export function openTower(model: GgufModel): OpenTower {
 }
 
 function requireKnownKeys(
-  { metadata, value, refuse }: TowerFacts,
+  { metadata, value, refuse, medium }: TowerFacts,
   { keys, activations }: GgufProjector,
 ): void {
+  const usual = keysOf(medium);
   for (const key of metadata.keys()) {
     if (!key.startsWith('clip.')) continue;
     const own = key.slice('clip.'.length);
     if (
-      KEYS.has(own) ||
+      usual.has(own) ||
       keys.includes(own) ||
       activations.some((one) => one === own) ||
       (ABSENT.has(own) && value(own) === false)
@@ -70,7 +79,7 @@ export function requirePair({ facts, projector }: OpenTower, text: GgufFacts): v
     throw facts.refuse(
       `is a tower of ${languages.join(' or ')}, and ${text.file} is ${printable(text.architecture)}`,
     );
-  const [width, own] = [text.count('embedding_length'), facts.size('vision.projection_dim')];
+  const [width, own] = [text.count('embedding_length'), facts.size(`${facts.medium}.projection_dim`)];
   if (width !== own)
     throw facts.refuse(
       `makes features of ${own} numbers, and ${text.file} takes ${width}: they are of two models`,
@@ -90,24 +99,28 @@ export function withTower({ facts, projector }: OpenTower, text: WeightIndex): W
 function namesOf(facts: TowerFacts, projector: GgufProjector): TensorNames {
   const { ffn_up, ffn_down, ...others } = projector.inLayer as Record<'ffn_up' | 'ffn_down', string>;
   const inLayer = isSwapped(facts) ? { ...others, ffn_up: ffn_down, ffn_down: ffn_up } : projector.inLayer;
-  const count = facts.size('vision.block_count');
+  const key = `${facts.medium}.block_count`;
+  const count = facts.size(key);
   for (const name of facts.tensors.keys()) {
-    const [, layer] = /^v\.blk\.(\d+)\./.exec(name) ?? [];
+    const [, layer] = /^[va]\.blk\.(\d+)\./.exec(name) ?? [];
     if (Number(layer ?? 0) >= count)
-      throw facts.refuse(`has ${printable(name)}, and clip.vision.block_count is ${count}`);
+      throw facts.refuse(`has ${printable(name)}, and clip.${key} is ${count}`);
   }
   return { ...projector, inLayer };
 }
 
 /** Older files have the two products of a layer by each other's names. */
 const isSwapped = (facts: TowerFacts): boolean =>
-  facts.shapeOf('v.blk.0.ffn_up.weight').at(-1) === innerWidth(facts);
+  facts.shapeOf(firstWide(facts)).at(-1) === innerWidth(facts);
 
-/** The files about images, by path. */
+/** The files about media, by path. */
 export const towerFiles = ({ facts, projector }: OpenTower): Record<string, string> => ({
   'preprocessor_config.json': jsonText(projector.processing(facts)),
   'processor_config.json': jsonText(projector.processor(facts)),
 });
+
+/** What users call media. */
+export const WORDS: Readonly<Record<Medium, string>> = { vision: 'pictures', audio: 'sounds' };
 
 interface Language {
   facts: GgufFacts;
@@ -116,7 +129,7 @@ interface Language {
   config: Json;
 }
 
-/** config.json of both. @throws WeightsError where the vocabulary lacks a token of images */
+/** config.json of both. @throws WeightsError where the vocabulary lacks a token of media */
 export function towerConfig(
   { facts, projector }: OpenTower,
   { facts: text, vocabulary, config }: Language,
@@ -128,7 +141,7 @@ export function towerConfig(
       const id = tokens.indexOf(token);
       if (id >= 0) return id;
       throw text.refuse(
-        `has no token ${token} in its vocabulary, which stands for pictures`,
+        `has no token ${token} in its vocabulary, which stands for ${WORDS[facts.medium]}`,
         'take a file of the model that was converted with all of its tokens',
       );
     },

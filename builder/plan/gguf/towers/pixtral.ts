@@ -62,7 +62,7 @@ function configOf(tower: TowerFacts, { config, modelType, tokenId }: TextFacts):
 /** Images that keep their form, up to a longest edge: of all published models that of the encoder. */
 const images = {
   ...{ activations: ['use_gelu', 'use_silu'], tokens: [], join: withoutLineEnd, change: turned },
-  languages: ['llama', 'mistral3'],
+  ...{ medium: 'vision', languages: ['llama', 'mistral3'] },
   inModel: (name) => `language_model.${name}`,
   names: {
     'v.patch_embd': 'vision_tower.patch_conv',

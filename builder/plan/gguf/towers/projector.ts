@@ -1,7 +1,7 @@
 import type { GgufArchitecture } from '../architecture.js';
 import type { GgufFacts, Json } from '../facts.js';
 import type { TensorNames } from '../weight-index.js';
-import type { TowerFacts } from './tower-facts.js';
+import type { Medium, TowerFacts } from './tower-facts.js';
 
 /** What a language model says to the model that it is a part of. */
 export interface TextFacts {
@@ -14,11 +14,12 @@ export interface TextFacts {
   tokenId(token: string): number;
 }
 
-/** How a projector of llama.cpp, with its encoder of images, is a part of a model of transformers. */
+/** How a projector of llama.cpp, with its encoder, is a part of a model of transformers. */
 export interface GgufProjector extends Pick<
   GgufArchitecture,
   'modelType' | 'className' | 'names' | 'change'
 > {
+  medium: Medium;
   /** `general.architecture` of language models that it stands beside. */
   languages: readonly string[];
   /** Tokens that stand for features, which files may leave out: no row of the table is theirs. */
@@ -85,10 +86,14 @@ export function featureEdge(tower: TowerFacts, factor: number): number {
   throw tower.refuse(`has ${side} patches along an edge, which can't be joined by ${factor}`);
 }
 
+/** The product of the first layer that newer files call the wide one. */
+export const firstWide = ({ medium }: TowerFacts): string =>
+  `${medium === 'vision' ? 'v' : 'a'}.blk.0.ffn_up.weight`;
+
 /** Inner width of an encoder's layers, whichever of both products has which name. @throws WeightsError where it is not another one */
 export function innerWidth(tower: TowerFacts): number {
-  const width = tower.size('vision.embedding_length');
-  const inner = tower.shapeOf('v.blk.0.ffn_up.weight').find((size) => size !== width);
+  const width = tower.size(`${tower.medium}.embedding_length`);
+  const inner = tower.shapeOf(firstWide(tower)).find((size) => size !== width);
   if (inner !== undefined) return inner;
   throw tower.refuse(`has layers whose inner width is ${width}, too: which product is first is not known`);
 }

@@ -2,6 +2,7 @@ import { featureEdge, type GgufProjector, pixelSettings, SIGLIP_LAYER, siglipCon
 import { lightOnOcr, mistral3, pixtral } from './pixtral.js';
 import { qwen25Vl, qwen2Vl } from './qwen-vl.js';
 import { qwen3Vl } from './qwen3-vl.js';
+import { qwen2Audio, voxtral } from './whisper.js';
 import type { TowerFacts } from './tower-facts.js';
 
 const scale = (tower: TowerFacts, usual: number): number =>
@@ -15,7 +16,12 @@ const gemma3Edge = (tower: TowerFacts): number => featureEdge(tower, scale(tower
 
 /** Gemma 3 with images. Settings that no metadata have are those of all its published models. */
 const gemma3: GgufProjector = {
-  ...{ modelType: 'gemma3', className: 'Gemma3ForConditionalGeneration', languages: ['gemma3'] },
+  ...{
+    medium: 'vision',
+    modelType: 'gemma3',
+    className: 'Gemma3ForConditionalGeneration',
+    languages: ['gemma3'],
+  },
   ...{ activations: ['use_gelu'], inLayer: SIGLIP_LAYER, tokens: ['<image_soft_token>'] },
   inModel: (name) => `language_model.${name}`,
   names: {
@@ -59,7 +65,12 @@ const AROUND_SQUARES = ['<fake_token_around_image>', '<global-img>', '<row_1_col
 
 /** Idefics3 and SmolVLM, which read images alike. Large ones are cut into squares, as in all of their published models. */
 const idefics3: GgufProjector = {
-  ...{ modelType: 'idefics3', className: 'Idefics3ForConditionalGeneration', languages: ['llama'] },
+  ...{
+    medium: 'vision',
+    modelType: 'idefics3',
+    className: 'Idefics3ForConditionalGeneration',
+    languages: ['llama'],
+  },
   ...{ activations: ['use_gelu'], inLayer: SIGLIP_LAYER, tokens: [] },
   inModel: (name) => name.replace(/^model\./, 'model.text_model.'),
   names: {
@@ -103,4 +114,6 @@ export const PROJECTORS: Readonly<Record<string, (tower: TowerFacts) => GgufProj
   qwen2vl_merger: () => qwen2Vl,
   'qwen2.5vl_merger': () => qwen25Vl,
   qwen3vl_merger: qwen3Vl,
+  qwen2a: () => qwen2Audio,
+  voxtral: () => voxtral,
 };

@@ -105,7 +105,7 @@ export const PATCH_KEYS = ['vision.spatial_merge_size', 'vision.image_min_pixels
 /** Images of any size, cut into patches. */
 export const patches = (limits: PixelLimits) =>
   ({
-    ...{ languages: ['qwen2vl'], tokens: [], join: joinedTensors, inModel: (name) => name },
+    ...{ medium: 'vision', languages: ['qwen2vl'], tokens: [], join: joinedTensors, inModel: (name) => name },
     names: {
       'v.patch_embd': 'visual.patch_embed.proj',
       'v.post_ln': 'visual.merger.ln_q',

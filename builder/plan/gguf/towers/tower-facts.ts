@@ -3,8 +3,12 @@ import type { GgufModel } from '../../../../runtime/gguf/index.js';
 import { ggufFacts, type GgufFacts } from '../facts.js';
 import { rounded } from '../rounded.js';
 
-/** What an mmproj file says of its encoder of images. Keys are those behind `clip.`: `vision.image_size`. */
+/** What an encoder reads. */
+export type Medium = 'vision' | 'audio';
+
+/** What an mmproj file says of its encoder. Keys are those behind `clip.`: `vision.image_size`. */
 export interface TowerFacts extends GgufFacts {
+  medium: Medium;
   /** Of its projector: `gemma3`. */
   projector: string;
   /** A whole number from 1 on. @throws WeightsError for others, and where it is missing */
@@ -17,12 +21,12 @@ export interface TowerFacts extends GgufFacts {
   colours(key: string): number[];
 }
 
-const REMEDY = 'take another mmproj file of the model, or leave out pictures with --task chat';
+const REMEDY = 'take another mmproj file of the model, or hold conversations of texts with --task chat';
 
 /** Far beyond any encoder. */
 const MOST = 65_536;
 
-/** @throws WeightsError for a file that is no mmproj, or has no encoder of images */
+/** @throws WeightsError for a file that is no mmproj, or has no encoder of images or audio */
 export function towerFacts(model: GgufModel): TowerFacts {
   const { refuse: refused, ...facts } = ggufFacts(model);
   const { metadata, architecture } = facts;
@@ -38,9 +42,10 @@ export function towerFacts(model: GgufModel): TowerFacts {
     if (found === undefined) throw refuse(`has no clip.${key}`);
     return found;
   };
+  const medium = mediumOf({ ...facts, refuse });
   return {
-    ...{ ...facts, refuse, optionalSize },
-    projector: projectorOf({ ...facts, refuse }),
+    ...{ ...facts, refuse, optionalSize, medium },
+    projector: projectorOf({ ...facts, refuse }, medium),
     size: (key) => known(key, optionalSize(key)),
     positive(key) {
       const found = known(key, facts.optionalNumber(key));
@@ -56,10 +61,14 @@ export function towerFacts(model: GgufModel): TowerFacts {
   };
 }
 
-function projectorOf({ optionalText, refuse, value }: GgufFacts): string {
-  if (value('has_vision_encoder') !== true)
-    throw refuse('has no encoder of pictures (clip.has_vision_encoder)');
-  const name = optionalText('vision.projector_type') ?? optionalText('projector_type');
+function mediumOf({ value, refuse }: GgufFacts): Medium {
+  const medium = (['vision', 'audio'] as const).find((one) => value(`has_${one}_encoder`) === true);
+  if (medium !== undefined) return medium;
+  throw refuse('has no encoder of pictures or sounds (clip.has_vision_encoder, clip.has_audio_encoder)');
+}
+
+function projectorOf({ optionalText, refuse }: GgufFacts, medium: Medium): string {
+  const name = optionalText(`${medium}.projector_type`) ?? optionalText('projector_type');
   if (name === undefined) throw refuse('does not name its projector (clip.projector_type)');
   return name;
 }

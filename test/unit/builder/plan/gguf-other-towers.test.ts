@@ -9,7 +9,11 @@ import {
   read,
   plan,
   IMAGES,
+  SOUNDS,
+  VOXTRAL,
+  QWEN_AUDIO,
   type Change,
+  type Files,
   set,
   float,
   floats,
@@ -55,15 +59,15 @@ const HOSTILE_OTHERS: readonly (readonly [
   ['seven heads', MISTRAL, set('clip.vision.attention.head_count', 7), 'head'],
 ];
 
-describe('a hostile mmproj file of another projector', () => {
-  const changed = async ({ text, tower }: typeof QWEN3, change: Change) => {
-    const parts = await readGgufParts(join(ZOO, tower));
-    change(parts);
-    return { 'm.gguf': read(text), 'mmproj-m.gguf': rewritten(parts) };
-  };
+async function changedTower({ text, tower }: typeof QWEN3, change: Change): Promise<Files> {
+  const parts = await readGgufParts(join(ZOO, tower));
+  change(parts);
+  return { 'm.gguf': read(text), 'mmproj-m.gguf': rewritten(parts) };
+}
 
+describe('a hostile mmproj file of another projector', () => {
   it.each(HOSTILE_OTHERS)('is refused by name: %s', async (_, model, change, said) => {
-    const refused = await plan(await changed(model, change), { task: IMAGES }).catch(
+    const refused = await plan(await changedTower(model, change), { task: IMAGES }).catch(
       (error: unknown) => error,
     );
     expect(refused).toBeInstanceOf(Refusal);
@@ -77,8 +81,79 @@ describe('a hostile mmproj file of another projector', () => {
   ] as const)('is refused without any one of its tensors: %s', async (_, model) => {
     const { tensors } = await readGgufParts(join(ZOO, model.tower));
     for (const { name } of tensors.filter((one) => one.name !== 'v.token_embd.img_break')) {
-      const files = await changed(model, lacking(name));
+      const files = await changedTower(model, lacking(name));
       await expect(plan(files, { task: IMAGES })).rejects.toBeInstanceOf(Refusal);
     }
   });
+});
+
+const HOSTILE_SOUNDS: readonly (readonly [
+  what: string,
+  model: typeof VOXTRAL,
+  change: Change,
+  said: string,
+])[] = [
+  [
+    'no stack',
+    VOXTRAL,
+    without('clip.audio.projector.stack_factor'),
+    'has no clip.audio.projector.stack_factor',
+  ],
+  ['another stack', VOXTRAL, set('clip.audio.projector.stack_factor', 4), 'joins 4 steps of 32 numbers'],
+  ['half a second', VOXTRAL, shaped('a.position_embd.weight', [25, 32]), 'steps, which are no whole seconds'],
+  ['no positions', VOXTRAL, lacking('a.position_embd.weight'), 'has no tensor a.position_embd.weight'],
+  ['another epsilon', VOXTRAL, set('clip.audio.attention.layer_norm_epsilon', float(1e-6)), 'not 0.00001'],
+  ['no filters', VOXTRAL, set('clip.audio.num_mel_bins', 0), 'has 0 as clip.audio.num_mel_bins'],
+  ['other filters', VOXTRAL, set('clip.audio.num_mel_bins', 80), 'conv1'],
+  ['a bias of two axes', VOXTRAL, shaped('a.conv1d.1.bias', [16, 2]), 'conv1.bias'],
+  ['fewer layers', QWEN_AUDIO, set('clip.audio.block_count', 1), 'has a.blk.1.'],
+  [
+    'an absurd width',
+    QWEN_AUDIO,
+    set('clip.audio.embedding_length', 2 ** 31),
+    'as clip.audio.embedding_length',
+  ],
+  ['a stack', QWEN_AUDIO, set('clip.audio.projector.stack_factor', 2), 'which nothing reads'],
+  ['quick GELU', QWEN_AUDIO, set('clip.use_gelu', true), 'has clip.use_gelu, which nothing reads'],
+  ['pictures, too', QWEN_AUDIO, set('clip.has_vision_encoder', true), 'qwen2a for vision'],
+  ['no sounds', QWEN_AUDIO, set('clip.has_audio_encoder', false), 'has no encoder of pictures or sounds'],
+  [
+    'a projector of pictures',
+    QWEN_AUDIO,
+    set('clip.projector_type', 'gemma3'),
+    'the projector gemma3 for audio',
+  ],
+  [
+    'Ultravox',
+    QWEN_AUDIO,
+    set('clip.projector_type', 'ultravox'),
+    'has the projector ultravox, which no graph',
+  ],
+];
+
+describe('a hostile mmproj file of sounds', () => {
+  it.each(HOSTILE_SOUNDS)('is refused by name: %s', async (_, model, change, said) => {
+    const files = await changedTower(model, change);
+    const refused = await plan(files, { task: SOUNDS }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Refusal);
+    expect((refused as Error).message).toContain(said);
+    // Without the task conversations of texts are served where there is a template.
+    if (model === VOXTRAL) expect((await plan(files)).spec).toMatchObject({ task: 'chat' });
+  });
+
+  it.each([VOXTRAL, QWEN_AUDIO])('is refused without any one of its tensors: %j', async (model) => {
+    const { tensors } = await readGgufParts(join(ZOO, model.tower));
+    for (const { name } of tensors) {
+      const files = await changedTower(model, lacking(name));
+      await expect(plan(files, { task: SOUNDS })).rejects.toBeInstanceOf(Refusal);
+    }
+  });
+});
+
+test('a tower of sounds reads no pictures, and is found without a task', async () => {
+  const both = { 'm.gguf': read(VOXTRAL.text), 'mmproj-m.gguf': read(VOXTRAL.tower) };
+  await expect(plan(both, { task: IMAGES })).rejects.toThrow('mmproj-m.gguf reads sounds, no pictures');
+  const alone = { 'm.gguf': read(VOXTRAL.text) };
+  await expect(plan(alone, { task: SOUNDS })).rejects.toThrow('has no mmproj file, so it reads no sounds');
+  expect((await plan(both)).spec).toMatchObject({ task: SOUNDS, modelType: 'voxtral' });
 });

@@ -30,6 +30,16 @@ export const PIXTRAL = {
   tower: 'pixtral/repo/mmproj-pixtral-F32.gguf',
 };
 
+const AUDIO = '../audio-text-to-text';
+export const VOXTRAL = {
+  text: `${AUDIO}/voxtral/repo/voxtral-F32.gguf`,
+  tower: `${AUDIO}/voxtral/repo/mmproj-voxtral-F16.gguf`,
+};
+export const QWEN_AUDIO = {
+  text: `${AUDIO}/qwen2-audio/repo/qwen2-audio-F32.gguf`,
+  tower: `${AUDIO}/qwen2-audio/repo/mmproj-qwen2-audio-F32.gguf`,
+};
+
 export type Files = Record<string, Buffer | string>;
 
 export function folderOf(files: Files): string {
@@ -46,6 +56,7 @@ export const plan = (
 ) => planModel({ source: folderSource(folderOf(files)), id: 'o/x', ...options });
 
 export const IMAGES = 'image-text-to-text';
+export const SOUNDS = 'audio-text-to-text';
 
 export type Change = (parts: GgufParts) => void;
 
