@@ -39,7 +39,7 @@ const ARCHITECTURES: Row[] = [
   ],
   [/TextModel$/, 'feature-extraction', 'sentence-similarity'],
   [
-    /^(?:Whisper|Moonshine|Speech2Text)ForConditionalGeneration$|ForCTC$|^ParakeetFor(?:TDT|RNNT)$|^SpeechEncoderDecoderModel$/,
+    /^(?:Whisper|Moonshine|Speech2Text)ForConditionalGeneration$|ForCTC$|^ParakeetFor(?:TDT|RNNT)$|^SpeechT5ForSpeechToText$|^SpeechEncoderDecoderModel$/,
     'automatic-speech-recognition',
   ],
   [/^GraniteSpeech\w*|^UltravoxModel$/, 'audio-text-to-text'],

@@ -7,12 +7,13 @@ import {
   type Recipe,
   type Storage,
 } from '../../runtime/models/writer/storage.js';
+import { familyOf } from '../../runtime/models/registry.js';
 import { hasWriter, writeGraphs, type WrittenGraphs } from '../../runtime/models/write-graphs.js';
 import { numbersIn, type StoredTensor, WeightsError } from '../../runtime/weights/index.js';
 import { printable } from '../../runtime/core/printable.js';
 import { UnreadFieldsError } from './config/require-read.js';
 import { ggufNetwork, MODEL, type Network, type OwnRequest, readNetwork } from './own-network.js';
-import { checkpointOf, type FoundNetwork, pipelineNetworks } from './pipeline-networks.js';
+import { checkpointOf, type FoundNetwork, type NetworkPlace, pipelineNetworks } from './pipeline-networks.js';
 import { QuantizedError, quantizationOf, unquantizedRemedy } from './quantized.js';
 import { requireUsed } from './gguf/require-used.js';
 import type { MadeFile } from './gguf/virtual-repository.js';
@@ -123,9 +124,18 @@ async function readNetworks(found: FoundNetwork[], request: OwnRequest): Promise
   const { source, info, pipeline, adapter } = request;
   // An adapter's weights are no model's.
   const listed = info.files.filter(({ path }) => !(adapter && /^adapter_model\b/.test(path)));
-  const places = pipeline ? await pipelineNetworks(source, info, pipeline) : [MODEL];
+  const places = pipeline ? await pipelineNetworks(source, info, pipeline) : modelNetworks(request);
   for (const place of places) found.push(checkpointOf(listed, place, request.dtype));
   return Promise.all(found.map((one) => readNetwork(one, request)));
+}
+
+/** The model itself, and the networks beside it. @throws GraphError where one is not there */
+function modelNetworks({ info, modelType, head }: OwnRequest): NetworkPlace[] {
+  const folders = familyOf(modelType)?.networksBeside?.[head] ?? [];
+  const beside = folders.map((folder) => ({ folder, config: `${folder}/config.json` }));
+  const lacking = beside.find(({ config }) => !info.files.some(({ path }) => path === config));
+  if (lacking) throw new GraphError(`its ${lacking.folder} is not there: ${lacking.config}`);
+  return [MODEL, ...beside];
 }
 
 const NOT_PACKED = 'leave out --dtype, which serves the weights as they are';

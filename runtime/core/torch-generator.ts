@@ -78,6 +78,22 @@ export function torchNormal(seed: number): DrawNormal {
   };
 }
 
+/** Draws so many numbers, 1 with a probability and 0 else. */
+export type DrawBernoulli = (count: number, probability: number) => Float32Array;
+
+/**
+ * As torch.bernoulli(tensor, p=probability) draws them on a CPU, one by one.
+ * @param seed a whole number
+ */
+export function torchBernoulli(seed: number): DrawBernoulli {
+  const next = mersenneTwister(seed);
+  return (count, probability) => {
+    const values = new Float32Array(count);
+    for (let i = 0; i < count; i++) values[i] = double(next) < probability ? 1 : 0;
+    return values;
+  };
+}
+
 function double(next: () => number): number {
   const [high, low] = [next(), next()];
   return ((high & 0x1fffff) * 2 ** 32 + low) / 2 ** 53;

@@ -86,5 +86,4 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   ...of(['pop2piano', 'funnel'], { positions: 'distance' }),
   ...of(['openai-gpt', 'biogpt', 'ctrl', 'xglm', 'imagegpt'], { positions: 'learned' }),
   'speech-encoder-decoder': { heads: ['speech-seq2seq'] },
-  speecht5: { usualTask: 'text-to-speech', readers: { audio: 'speecht5' } },
 };

@@ -62,6 +62,8 @@ export interface Family<Config = unknown> extends TensorNames {
   readers?: ReadersOf;
   /** What users of these models should know beforehand, one sentence each: in docs/models.md and in what `builder plan` says. */
   limits?: readonly string[];
+  /** Folders of networks that finish what this one makes, by the head: of each all graphs are written. */
+  networksBeside?: Partial<Record<Head, readonly string[]>>;
   /** Of a language model that others can be put together with. */
   decoder?(config: Config): Decoder;
   /** Of an encoder of images, likewise; its states are [rows, tokens, width]. */

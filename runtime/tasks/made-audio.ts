@@ -89,11 +89,13 @@ export function audioTask(
       ...DECODERS.flatMap((decoder) => [
         ['text_encoder', ...decoder, 'encodec_decode'],
         ['encoder_model', ...decoder, 'decoder_postnet_and_vocoder'],
+        ['encoder_model', ...decoder, 'postnet', 'vocoder'],
       ]),
     ],
     files: [
       ...['tokenizer.json', 'tokenizer_config.json', 'vocab.json', 'added_tokens.json'],
       ...['special_tokens_map.json', 'generation_config.json', 'preprocessor_config.json'],
+      'vocoder/config.json',
     ],
     voices: ({ voices }) => voices,
     example: ({ exampleOptions }) => ({ text, params: exampleOptions }),

@@ -22,6 +22,8 @@ export type Step = (feeds: Feeds, names: readonly string[]) => Promise<Feeds>;
 export interface CachedDecoder {
   /** Bytes of cache per step and row (`self`), and per state of the source (`cross`). */
   bytes: { self: number; cross: number };
+  /** Whether its graphs have an input. */
+  takes(input: string): boolean;
   /** Begins with an empty cache. */
   start(): Step;
 }
@@ -57,6 +59,7 @@ export async function openCachedDecoder(
   const empty = emptyCrossCache(first, config);
   return {
     bytes: crossCacheBytesPerToken(emptyCrossCache(next, config)),
+    takes: (input) => first.inputNames.includes(input),
     start: () => startSteps({ first, next }, empty),
   };
 }

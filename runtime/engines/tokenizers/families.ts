@@ -74,6 +74,10 @@ const M2M = {
   ...{ bos_token: '<s>', eos_token: '</s>', sep_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' },
   ...ONE_SEGMENT,
 };
+const SPEECHT5 = {
+  ...{ bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' },
+  ...ONE_SEGMENT,
+};
 const MARIAN = { ...{ eos_token: '</s>', unk_token: '<unk>', pad_token: '<pad>' }, ...ONE_SEGMENT };
 
 /** By Python's class, less `Tokenizer`. */
@@ -105,6 +109,7 @@ const FAMILIES: [names: RegExp, family: TokenizerFamily][] = [
   [/^Qwen3_5$/, { pieces: tiktokenPieces({ digits: ONE_DIGIT, marks: true }), config: QWEN }],
   [/^(T5|MT5)$/, { config: T5 }],
   [/^M2M100$/, { config: M2M }],
+  [/^SpeechT5$/, { config: SPEECHT5 }],
   [/^Pegasus$/, { config: PEGASUS }],
   [/^BlenderbotSmall$/, { config: BLENDERBOT_SMALL }],
   [/^Bloom$/, { config: BLOOM }],

@@ -13,6 +13,8 @@ export interface ClippedDistances {
   /** Keys farther before the query, and farther behind it, share the vector of these distances. */
   before: number;
   behind: number;
+  /** Distances count from the key to the query, so that `before` and `behind` change places. */
+  turned?: boolean;
 }
 
 /**
@@ -23,15 +25,16 @@ export function clippedDistanceBias(
   g: GraphWriter,
   query: Value,
   table: string,
-  { heads, width, before, behind }: ClippedDistances,
+  { heads, width, before, behind, turned = false }: ClippedDistances,
 ): Value {
   const size = headWidth(width, heads);
   const split = byHead(g, query, heads, size);
   const vectors = g.weight(table, [before + behind + 1, size]);
   const scores = matMulTransposed(g, split, vectors, size ** -0.5);
-  const lines = g.once(`distances from -${before} to ${behind}`, () => {
+  const lines = g.once(`distances from -${before} to ${behind}, ${turned}`, () => {
     const [first, last] = [g.ints([-before], []), g.ints([behind], [])];
-    const clipped = g.node('Max', [g.node('Min', [distances(g, query), last]), first]);
+    const found = turned ? g.node('Neg', [distances(g, query)]) : distances(g, query);
+    const clipped = g.node('Max', [g.node('Min', [found, last]), first]);
     return g.node('Unsqueeze', [g.node('Add', [clipped, g.ints([before], [])]), g.ints([2])]);
   });
   return scoresOfPairs(g, scores, lines);

@@ -5,7 +5,7 @@ import { createLasrExtractor } from './lasr.js';
 import { createParakeetExtractor } from './parakeet.js';
 import { createSeamlessExtractor } from './seamless-m4t.js';
 import type { FeatureExtractor } from './audio-features.js';
-import { createOmniAsrExtractor, createWav2Vec2Extractor } from './wav2vec2.js';
+import { createOmniAsrExtractor, createSpeechT5Extractor, createWav2Vec2Extractor } from './wav2vec2.js';
 import { createWhisperExtractor } from './whisper.js';
 
 type CreateExtractor = (config: Json) => FeatureExtractor;
@@ -19,6 +19,7 @@ const EXTRACTORS: Readonly<Record<string, CreateExtractor>> = {
   Parakeet: createParakeetExtractor,
   Lasr: createLasrExtractor,
   OmniASR: createOmniAsrExtractor,
+  SpeechT5: createSpeechT5Extractor,
 };
 
 /**

@@ -8,6 +8,10 @@ export const createWav2Vec2Extractor = (config: Json): FeatureExtractor => creat
 /** OmniASRFeatureExtractor */
 export const createOmniAsrExtractor = (config: Json): FeatureExtractor => createExtractor(config, 1e-5);
 
+/** SpeechT5FeatureExtractor, as far as it reads audio. */
+export const createSpeechT5Extractor = (config: Json): FeatureExtractor =>
+  createExtractor({ do_normalize: false, ...config }, 1e-7);
+
 /** @param epsilon added to the variance */
 function createExtractor(config: Json, epsilon: number): FeatureExtractor {
   const { sampling_rate = 16_000, do_normalize = true, feature_size = 1 } = config;

@@ -7,8 +7,10 @@ import type { Step } from '../cached-decoder.js';
 export interface Speech {
   /** What the encoder made of the text, and its mask. */
   states: Tensor;
-  mask: Tensor;
+  mask: Tensor | undefined;
   voice: readonly number[];
+  /** Masks of a step, where the graph does not draw them itself. @param frames that were said, the first of zeros included */
+  masks?: ((frames: number) => Tensor) | undefined;
   /** Numbers of a frame. */
   bands: number;
   limits: {
@@ -29,10 +31,10 @@ export interface Speech {
  * @throws RunError 422 for a speech that comes to no end within the model's positions; the signal's reason
  */
 export async function speakFrames(step: Step, speech: Speech): Promise<Float32Array> {
-  const { states, mask, voice, bands, limits, longest, signal } = speech;
+  const { states, mask, voice, masks, bands, limits, longest, signal } = speech;
   const source = {
     encoder_hidden_states: states,
-    encoder_attention_mask: mask,
+    ...(mask && { encoder_attention_mask: mask }),
     speaker_embeddings: new ort.Tensor('float32', Float32Array.from(voice), [1, voice.length]),
   };
   let said = new ort.Tensor('float32', new Float32Array(bands), [1, 1, bands]) as Tensor;
@@ -41,7 +43,8 @@ export async function speakFrames(step: Step, speech: Speech): Promise<Float32Ar
     signal.throwIfAborted();
     requirePosition(count, longest);
     const names = ['output_sequence_out', 'spectrum', 'prob'];
-    const outputs = await step({ ...source, output_sequence: said }, names);
+    const drawn = masks && { dropout_masks: masks(count) };
+    const outputs = await step({ ...source, ...drawn, output_sequence: said }, names);
     said = outputs['output_sequence_out']!;
     frames.push(toFloat32(outputs['spectrum']!).slice());
     const end = toFloat32(outputs['prob']!).reduce((sum, probability) => sum + probability, 0);

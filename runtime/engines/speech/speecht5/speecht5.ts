@@ -9,6 +9,7 @@ import { openCachedDecoder } from '../cached-decoder.js';
 import { refuseOthers } from '../options.js';
 import { openTextStates } from '../text-states.js';
 import { speakFrames } from './speak-frames.js';
+import { drawMasks } from './dropout-masks.js';
 import { openVocoder } from './vocoder.js';
 
 const TAKEN = ['speaker_embeddings', 'threshold', 'minlenratio', 'maxlenratio'];
@@ -26,11 +27,14 @@ export async function openSpeechT5(request: LoadRequest, config: Json): Promise<
   ];
   const framesPerStep = number('reduction_factor', DEFAULTS.step);
   const network = networkSizes(request.spec);
-  const [processor, encoder, decoder, vocoder] = await Promise.all([
-    readOptionalJson(request.dir, 'preprocessor_config.json'),
+  const [settings, encoder, decoder, vocoder] = await Promise.all([
+    readRateSettings(request),
     openTextStates(request, { role: 'encoder_model', sizes: network, longest: longestText }),
     openCachedDecoder(request, config, {
-      inputs: ['speaker_embeddings', 'encoder_hidden_states', 'encoder_attention_mask', 'output_sequence'],
+      inputs: [
+        ...['speaker_embeddings', 'encoder_hidden_states', 'encoder_attention_mask', 'output_sequence'],
+        'dropout_masks',
+      ],
       outputs: ['output_sequence_out', 'spectrum', 'prob'],
     }),
     openVocoder(request),
@@ -40,11 +44,14 @@ export async function openSpeechT5(request: LoadRequest, config: Json): Promise<
   const memory = planDecoderMemory(request, sizes);
   const budget = createCacheBudget(memory.cacheBytes, memory.cacheLimit);
   const bands = number('num_mel_bins', DEFAULTS.bands);
+  const drawsMasks = decoder.takes('dropout_masks');
+  const taken = [...TAKEN, ...(drawsMasks ? ['seed'] : [])];
+  const example = { speaker_embeddings: [new Array<number>(width).fill(1)], maxlenratio: 1 };
   return {
-    exampleOptions: { speaker_embeddings: [new Array<number>(width).fill(1)], maxlenratio: 1 },
+    exampleOptions: drawsMasks ? { ...example, seed: 1 } : example,
     voices: [],
     async speak(text, options, signal) {
-      refuseOthers(options, TAKEN);
+      refuseOthers(options, taken);
       const voice = voiceOf(options, width);
       const tokens = encoder.tokens(text);
       const limits = limitsOf(options, tokens.length, framesPerStep);
@@ -52,15 +59,22 @@ export async function openSpeechT5(request: LoadRequest, config: Json): Promise<
       const reservation = await budget.reserveInTurn(steps * self + tokens.length * cross, signal);
       try {
         const [states, mask] = await encoder.encode(tokens);
-        const speech = { states: states!, mask: mask!, voice, bands, limits, longest, signal };
+        const masks = drawsMasks ? drawMasks(config, options['seed']) : undefined;
+        const speech = { states: states!, mask, voice, masks, bands, limits, longest, signal };
         const frames = await speakFrames(decoder.start(), speech);
-        const rate = firstNumber(processor ?? {}, 'sampling_rate') ?? DEFAULTS.rate;
+        const rate = firstNumber(settings, 'sampling_rate') ?? DEFAULTS.rate;
         return { samples: await vocoder(frames, bands, signal), rate };
       } finally {
         reservation.release();
       }
     },
   };
+}
+
+/** What says the rate: Python takes that of the vocoder, which exports name in the extractor's file. */
+async function readRateSettings({ dir, spec }: LoadRequest): Promise<Json> {
+  const file = 'vocoder' in spec.graphs ? 'vocoder/config.json' : 'preprocessor_config.json';
+  return (await readOptionalJson(dir, file)) ?? {};
 }
 
 /** @throws RunError 422 without a voice of the model's width */

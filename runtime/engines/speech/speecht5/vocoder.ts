@@ -17,18 +17,32 @@ export type Vocoder = (frames: Float32Array, bands: number, signal: AbortSignal)
 /** What a block of SpeechT5HifiGan's last layer holds per frame: samples, channels, bytes of a float, tensors. */
 const BYTES_PER_FRAME = 256 * 32 * 4 * 3;
 
-/** The graph decoder_postnet_and_vocoder: spectrogram [frames, bands] -> waveform [samples]. */
+/** Exports have both in one graph. */
+const BOTH = 'decoder_postnet_and_vocoder';
+
+/** Graphs of spectrogram [frames, bands] -> waveform [samples]: that of exports, or the two of ours. */
 export async function openVocoder(request: LoadRequest): Promise<Vocoder> {
-  // One speech at a time: the memory of several would add up.
-  const path = graphSource(request, 'decoder_postnet_and_vocoder');
-  const pool = await openSessionPool({ ...request, workers: 0 }, path);
-  requireOutputs(pool.outputs, ['waveform']);
-  const run = createSingleRuns(pool);
+  const isExport = BOTH in request.spec.graphs;
+  const [smooth, speak] = await Promise.all([
+    isExport ? undefined : openFrames(request, 'postnet', 'smoothed'),
+    openFrames(request, isExport ? BOTH : 'vocoder', 'waveform'),
+  ]);
   return async (frames, bands, signal) => {
     const dims = [frames.length / bands, bands];
     requireRoom(dims[0]!, availableMemory(request.memory));
-    const { waveform } = await run({ spectrogram: { type: 'float32', data: frames, dims } }, signal);
-    return toFloat32(waveform!);
+    const smoothed = smooth ? await smooth(frames, dims, signal) : frames;
+    return speak(smoothed, dims, signal);
+  };
+}
+
+async function openFrames(request: LoadRequest, role: string, output: string) {
+  // One speech at a time: the memory of several would add up.
+  const pool = await openSessionPool({ ...request, workers: 0 }, graphSource(request, role));
+  requireOutputs(pool.outputs, [output]);
+  const run = createSingleRuns(pool);
+  return async (data: Float32Array, dims: number[], signal: AbortSignal): Promise<Float32Array> => {
+    const outputs = await run({ spectrogram: { type: 'float32', data, dims } }, signal);
+    return toFloat32(outputs[output]!);
   };
 }
 

@@ -7,13 +7,15 @@ export function slowDecoder(config: Component): (tokens: string[]) => string[] {
   const specials = new Set(config['specials'] as string[]);
   const decode = createPieceDecoder(config['trained'] as SentencePieceModel);
   const behind = config['blankBehindSpecials'] === true ? ' ' : '';
+  const before = config['blankBeforeRuns'] === true ? ' ' : '';
   return (tokens) => {
     let out = '';
     let run: string[] = [];
-    for (const token of tokens) {
+    for (const [i, token] of tokens.entries()) {
       if (!specials.has(token)) run.push(token);
       else {
-        out += decode(run) + token + behind;
+        const isSecond = i > 0 && specials.has(tokens[i - 1]!);
+        out += (isSecond ? '' : before) + decode(run) + token + behind;
         run = [];
       }
     }

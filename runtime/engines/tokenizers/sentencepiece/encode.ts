@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import { findPrefixes } from '../unigram.js';
-import { PIECE, type SentencePieceModel } from './model-file.js';
+import { type ModelKind, PIECE, type SentencePieceModel } from './model-file.js';
 import { longestPrefix } from './chars-map.js';
 import { createMerger, type Cut } from './merge-pieces.js';
 
@@ -12,10 +12,10 @@ const SYMBOL_SCORE = -0.1;
 /**
  * Cuts texts into pieces as sentencepiece itself does, which differs from the Rust library in its table of characters
  * (the longest entry counts, not the shortest) and in its scores, which are sums in float32.
- * @throws RunError `not_ready` for a model of words or characters, or one that falls back to bytes
+ * @throws RunError `not_ready` for a model of words, or one that falls back to bytes
  */
 export function createEncoder(model: SentencePieceModel): (text: string) => string[] {
-  if (model.kind !== 'unigram' && model.kind !== 'bpe')
+  if (model.kind === 'word')
     throw new RunError(
       'not_ready',
       `the tokenizer's model is of the kind ${model.kind}, which is not supported here`,
@@ -23,8 +23,33 @@ export function createEncoder(model: SentencePieceModel): (text: string) => stri
   if (model.byteFallback)
     throw new RunError('not_ready', "the tokenizer's model falls back to bytes, which is not supported here");
   const normalize = createTextNormalizer(model);
-  const cut = model.kind === 'bpe' ? createMerger(model) : createLattice(model);
+  const cut = CUTTERS[model.kind](model);
   return (text) => joined(cut(normalize(text)));
+}
+
+type Cutter = (model: SentencePieceModel) => (text: string) => Cut[];
+
+const CUTTERS: Record<Exclude<ModelKind, 'word'>, Cutter> = {
+  unigram: createLattice,
+  bpe: createMerger,
+  char: createSplitter,
+};
+
+/** Cuts normalised texts into characters and the symbols of the trainer's user. */
+function createSplitter({ pieces }: SentencePieceModel): (text: string) => Cut[] {
+  const known = new Set(pieces.map(({ text }) => text));
+  const symbols = findPrefixes(textsOf(pieces, PIECE.user));
+  return (text) => {
+    const found: Cut[] = [];
+    for (let at = 0; at < text.length;) {
+      let end = at + (text.codePointAt(at)! > 0xffff ? 2 : 1);
+      symbols(text, at, (longest) => void (end = Math.max(end, longest)));
+      const piece = text.slice(at, end);
+      found.push({ text: piece, known: known.has(piece) });
+      at = end;
+    }
+    return found;
+  };
 }
 
 /** The text as the pieces have it: characters replaced, blanks marked. */

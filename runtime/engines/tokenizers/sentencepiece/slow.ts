@@ -45,6 +45,7 @@ export function slowTokenizer(request: SlowRequest): Converted {
           specials: added.filter(({ special }) => special).map(({ content }) => content),
         },
         blankBehindSpecials: request.family === 'Marian',
+        blankBeforeRuns: request.family === 'SpeechT5',
         joins: request.family === 'PLBart',
       },
       // Marian's target language stands in front of the text, as `>>fra<<`.
@@ -68,6 +69,12 @@ interface SlowFamily {
 
 const FAMILIES: Record<string, (request: SlowRequest) => SlowFamily> = {
   Marian: ({ vocab, settings }) => ({ vocab, frame: around([], [tokenText(settings['eos_token'])]) }),
+  SpeechT5({ model, settings }) {
+    if (settings['normalize'] === true)
+      throw new RunError('not_ready', 'tokenizer_config.json: normalize, numbers as words, is not supported');
+    const ids = model.pieces.map(({ text }, id) => [text, id] as const);
+    return { vocab: Object.fromEntries(ids), frame: around([], [tokenText(settings['eos_token'])]) };
+  },
   PLBart({ model, settings }) {
     const { language_codes: name = 'base', src_lang: from } = settings;
     if (name !== 'base' && name !== 'multi') throw unknownCodes(name);

@@ -6,13 +6,13 @@ import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
 import { normedWeight } from '../../layers/weight-norm.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
-import type { WaveConfig } from './wave-config.js';
+import type { WaveStepsConfig } from './wave-config.js';
 
 /** float32 [rows, channels, steps] <-> [rows, steps, channels] */
 const turned = (g: GraphWriter, x: Value): Value => g.node('Transpose', [x], { perm: [0, 2, 1] });
 
 /** Declares `input_values` and makes steps of the samples: float32 [rows, steps, width of the last convolution]. */
-export function waveSteps(g: GraphWriter, c: WaveConfig, base: string): Value {
+export function waveSteps(g: GraphWriter, c: WaveStepsConfig, base: string): Value {
   const samples = g.input('input_values', 'float32', ['rows', 'samples']);
   let x = g.node('Unsqueeze', [samples, g.ints([1])]);
   c.conv_dim.forEach((to, i) => {
@@ -34,7 +34,7 @@ function normed(
   g: GraphWriter,
   x: Value,
   name: string,
-  { c, layer }: { c: WaveConfig; layer: number },
+  { c, layer }: { c: WaveStepsConfig; layer: number },
 ): Value {
   const width = c.conv_dim[layer]!;
   if (c.feat_extract_norm === 'layer')
@@ -48,7 +48,7 @@ function normed(
 export function waveProjection(
   g: GraphWriter,
   steps: Value,
-  c: WaveConfig,
+  c: WaveStepsConfig,
   { base, norm = true }: { base: string; norm?: boolean },
 ): Value {
   const at = `${base}feature_projection`;
@@ -63,7 +63,7 @@ export function waveProjection(
 export function wavePositions(
   g: GraphWriter,
   steps: Value,
-  c: WaveConfig,
+  c: WaveStepsConfig,
   { base, read = (x) => x }: { base: string; read?: (channels: Value) => Value },
 ): Value {
   const at = `${base}encoder.pos_conv_embed.conv`;
