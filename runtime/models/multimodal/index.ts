@@ -18,6 +18,7 @@ import { idefics3 } from './idefics3.js';
 import { instructblip } from './instructblip.js';
 import { internvl } from './internvl.js';
 import { lfm2Vl } from './lfm2-vl.js';
+import { janus } from './janus.js';
 import { llama4Media } from './llama4.js';
 import { llava } from './llava.js';
 import { llavaNext, llavaNextVideo } from './llava-next.js';
@@ -57,7 +58,7 @@ export const MEDIA: readonly AnyFamily[] = [
   ...[deepseekVl, deepseekVlHybrid],
   ...[blip2, instructblip, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3, ovis2],
   mistral3,
-  ...[mllama, mllamaText],
+  ...[mllama, mllamaText, janus],
   lightonOcr,
   paddleocrVl,
   ...[glm4v, glm46v, glmga, glm4vMoe, glmOcr],

@@ -21,10 +21,16 @@ const [EDGE, LEAST, GREY] = [384, 14, 127];
 
 /**
  * DeepseekVLImageProcessor, from preprocessor_config.json.
- * @param bars their colour, where it is not that of the means
+ * @param options.bars their colour, where it is not that of the means; `whole` makes edges whole pixels
  * @throws RunError not_ready for settings that are not supported
  */
-export function createBarredProcessor(config: Json, bars = barsOf(config)): BarredProcessor {
+export function createBarredProcessor(
+  config: Json,
+  {
+    bars = barsOf(config),
+    whole = Math.trunc,
+  }: { bars?: readonly number[]; whole?: (edge: number) => number } = {},
+): BarredProcessor {
   const levels = readLevels(config, CLIP);
   const resizer = resizerOf(config);
   const size = (config['size'] ?? { height: EDGE, width: EDGE }) as Json;
@@ -37,8 +43,8 @@ export function createBarredProcessor(config: Json, bars = barsOf(config)): Barr
   const fitted = ({ height, width }: Edges): Edges => {
     const scale = edge / Math.max(height, width);
     return {
-      height: Math.max(Math.trunc(height * scale), least),
-      width: Math.max(Math.trunc(width * scale), least),
+      height: Math.max(whole(height * scale), least),
+      width: Math.max(whole(width * scale), least),
     };
   };
   const square = (given: Image) => {
@@ -48,6 +54,10 @@ export function createBarredProcessor(config: Json, bars = barsOf(config)): Barr
   const values = (image: Image) => planesOf(image, levels);
   return { edge, square, values, process: (given) => values(square(given)) };
 }
+
+/** The colour of the means, be they those of the class. */
+export const meansOf = (config: Json): number[] =>
+  readLevels(config, CLIP).image_mean.map((mean) => Math.trunc(mean * 255));
 
 /** The colour of the means, and grey where a file names none. */
 export function barsOf(config: Json): number[] {

@@ -18,7 +18,7 @@ export function createDeepseekVlHybridFamily(files: FamilyFiles): ImageFamily {
   const family = createDeepseekVlFamily(files);
   const small = createBarredProcessor(processing);
   // As transformers 4.57 has it, both have bars of the small one's means.
-  const large = createBarredProcessor(largeOf(processing), barsOf(processing));
+  const large = createBarredProcessor(largeOf(processing), { bars: barsOf(processing) });
   const vision = (config['high_res_vision_config'] ?? {}) as Json;
   const edge = firstNumber(vision, 'image_size') ?? EDGE;
   if (large.edge !== edge)

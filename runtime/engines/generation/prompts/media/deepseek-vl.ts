@@ -1,5 +1,5 @@
 import { RunError } from '../../../../core/errors.js';
-import { createBarredProcessor } from '../../../processors/image/deepseek-vl.js';
+import { type BarredProcessor, createBarredProcessor } from '../../../processors/image/deepseek-vl.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { FamilyFiles, ImageFamily } from './family.js';
 import { imageToken } from './image-token.js';
@@ -16,9 +16,17 @@ const [EDGE, PATCH] = [224, 16];
  */
 export function createDeepseekVlFamily(files: FamilyFiles): ImageFamily {
   const token = imageToken(files);
-  const squares = createBarredProcessor(files.processing);
+  const squares = squaresOf(files, { edge: EDGE, processor: createBarredProcessor(files.processing) });
+  return { ...token, ...squares, expand: ({ count }) => token.placeholder.repeat(count) };
+}
+
+/** The layout of squares, all alike, and their runs. @throws RunError as `createDeepseekVlFamily` */
+export function squaresOf(
+  files: Pick<FamilyFiles, 'config' | 'processor'>,
+  { edge: usual, processor: squares }: { edge: number; processor: BarredProcessor },
+): Pick<ImageFamily, 'mostPatches' | 'layout' | 'prepare'> {
   const vision = (files.config['vision_config'] ?? {}) as Json;
-  const edge = firstNumber(vision, 'image_size') ?? EDGE;
+  const edge = firstNumber(vision, 'image_size') ?? usual;
   const count = Math.floor(edge / (firstNumber(vision, 'patch_size') ?? PATCH)) ** 2;
   const written = firstNumber(files.processor, 'num_image_tokens') ?? FEATURES;
   if (squares.edge !== edge)
@@ -30,12 +38,11 @@ export function createDeepseekVlFamily(files: FamilyFiles): ImageFamily {
     );
   const layout = { count, patches: count };
   return {
-    ...{ ...token, mostPatches: count },
+    mostPatches: count,
     layout: () => layout,
     prepare(image) {
       const values = squares.process(image);
       return [() => pixelValues(values, { height: edge, width: edge })];
     },
-    expand: () => token.placeholder.repeat(count),
   };
 }

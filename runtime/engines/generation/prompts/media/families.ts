@@ -27,6 +27,7 @@ import { createLfm2VlFamily } from './lfm2-vl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlama4Family } from './llama4.js';
 import { createLlavaFamily, createLlavaSiglipFamily } from './llava.js';
+import { createJanusFamily } from './janus.js';
 import { createMllamaFamily } from './mllama.js';
 import { createOvis2Family } from './ovis2.js';
 import { createPaliGemmaFamily } from './paligemma.js';
@@ -85,6 +86,7 @@ export const PROMPTS: {
     'got-ocr2': createGotOcr2Family,
     'pp-chart2table': createPpChart2TableFamily,
     'deepseek-vl': createDeepseekVlFamily,
+    janus: createJanusFamily,
     'deepseek-vl-hybrid': createDeepseekVlHybridFamily,
     'blip-2': createBlip2Family,
     instructblip: createInstructBlipFamily,
