@@ -83,6 +83,17 @@ const MODELS: readonly (readonly [name: string, changed: Json])[] = [
   ['phi3-longrope', {}],
   ['olmo2', {}],
   ['granite', {}],
+  ['smollm3', { ...WITHOUT_WINDOW, layer_types: Array(4).fill('full_attention') }],
+  ['glm4', {}],
+  ['ernie4-5', {}],
+  ['starcoder2', { sliding_window: 4096 }],
+  ['cohere2', {}],
+  ['olmo3', {}],
+  ['olmoe', { clip_qkv: null }],
+  ['seed-oss', {}],
+  ['nemotron', {}],
+  ['exaone4', {}],
+  ['arcee', {}],
 ];
 
 test.each(MODELS)('%s in GGUF computes what its PyTorch weights do', async (name, changed) => {

@@ -118,9 +118,9 @@ export const gemma3: GgufArchitecture = {
   }),
 };
 
-/** Which layers see a window: by a list, or all but every so-manieth. */
-function layerTypes(facts: GgufFacts): string[] {
-  const pattern = facts.value('attention.sliding_window_pattern') ?? 6;
+/** Which layers see a window: by a list, or all but every so-manieth. @param usual where the file does not say */
+export function layerTypes(facts: GgufFacts, usual = 6): string[] {
+  const pattern = facts.value('attention.sliding_window_pattern') ?? usual;
   return Array.from({ length: facts.count('block_count') }, (_, layer) => {
     const slides =
       typeof pattern === 'object' ? Boolean(pattern[layer]) : (layer + 1) % Number(pattern) !== 0;
@@ -143,16 +143,6 @@ export const phi3: GgufArchitecture = {
         facts.optionalCount('rope.scaling.original_context_length') ?? fields['max_position_embeddings'],
       sliding_window: facts.optionalCount('attention.sliding_window') || null,
     };
-  },
-};
-
-export const olmo2: GgufArchitecture = {
-  ...decoder,
-  ...{ modelType: 'olmo2', className: 'Olmo2ForCausalLM', config: decoderFields },
-  inLayer: {
-    ...LAYER_NAMES,
-    post_attention_norm: 'post_attention_layernorm',
-    post_ffw_norm: 'post_feedforward_layernorm',
   },
 };
 

@@ -18,6 +18,8 @@ export interface GgufFacts {
   optionalNumber(key: string): number | undefined;
   optionalText(key: string): string | undefined;
   value(key: string): GgufValue | undefined;
+  /** Those that were asked for. */
+  readKeys: ReadonlySet<string>;
   has(tensor: string): boolean;
   /** Sizes of a tensor. @throws WeightsError where it is missing */
   shapeOf(tensor: string): readonly number[];
@@ -33,7 +35,11 @@ export function ggufFacts({ metadata, tensors: list, files }: GgufModel): GgufFa
   const architecture = metadata.get('general.architecture');
   if (typeof architecture !== 'string') throw refuse('does not say its architecture (general.architecture)');
   const tensors = new Map(list.map((tensor) => [tensor.name, tensor]));
-  const value = (key: string) => metadata.get(`${architecture}.${key}`);
+  const readKeys = new Set<string>();
+  const value = (key: string) => {
+    readKeys.add(key);
+    return metadata.get(`${architecture}.${key}`);
+  };
   const plain = (key: string): GgufValue | undefined => {
     const found = value(key);
     if (typeof found !== 'object') return found;
@@ -55,7 +61,8 @@ export function ggufFacts({ metadata, tensors: list, files }: GgufModel): GgufFa
     throw refuse(`has no whole number as ${printable(architecture)}.${key}`);
   };
   return {
-    ...{ file, architecture, metadata, tensors, refuse, value, optionalNumber, optionalCount },
+    ...{ file, architecture, metadata, tensors, readKeys },
+    ...{ refuse, value, optionalNumber, optionalCount },
     count(key) {
       const found = optionalCount(key);
       if (found === undefined) throw refuse(`has no ${printable(architecture)}.${key}`);

@@ -15,6 +15,7 @@ import { architectureOf } from './architectures.js';
 import { ggufFacts, type GgufFacts, type Json } from './facts.js';
 import type { ChosenTower } from './towers/choose-tower.js';
 import { requirePair, towerConfig, towerFiles, withTower } from './towers/open-tower.js';
+import { requireReadKeys } from './require-read.js';
 import { ggufWeightIndex } from './weight-index.js';
 import { jsonText } from './json-text.js';
 import { tokenizerFiles } from './tokenizer/index.js';
@@ -55,6 +56,7 @@ export async function openGguf(
     refuseOthers(facts);
     if (tower) requirePair(tower, facts);
     const made = await madeOf(facts, { ranges: rangesOf(source, info), tower });
+    requireReadKeys(facts);
     const license = info.license ?? textOf(facts, 'general.license');
     const described = { ...info, ...(license === undefined ? {} : { license }) };
     // Tags of repositories say what the model alone does.

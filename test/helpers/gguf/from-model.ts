@@ -29,9 +29,13 @@ const PARTS: readonly (readonly [name: RegExp, to: string, types?: RegExp])[] = 
   [/^self_attn\.qkv_proj$/, 'attn_qkv'],
   [/^self_attn\.([qk])_norm$/, 'attn_$1_norm'],
   [/^pre_feedforward_layernorm$/, 'ffn_norm'],
-  [/^post_attention_layernorm$/, 'post_attention_norm', /^(?:gemma[23]|olmo2)/],
+  [/^post_attention_layernorm$/, 'post_attention_norm', /^(?:gemma[23]|olmo[23]|exaone4|seed_oss)/],
   [/^post_attention_layernorm$/, 'ffn_norm'],
   [/^post_feedforward_layernorm$/, 'post_ffw_norm'],
+  [/^post_self_attn_layernorm$/, 'post_attention_norm'],
+  [/^post_mlp_layernorm$/, 'post_ffw_norm'],
+  [/^mlp\.c_fc$/, 'ffn_up'],
+  [/^mlp\.c_proj$/, 'ffn_down'],
   [/^mlp\.gate_up_proj$/, 'ffn_up'],
   [/^mlp\.(gate|up|down)_proj$/, 'ffn_$1'],
   [/^(?:mlp|block_sparse_moe)\.gate$/, 'ffn_gate_inp'],
@@ -72,6 +76,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   mixtral: 'llama',
   mistral: 'llama',
   ministral3: 'mistral3',
+  olmo3: 'olmo2',
 };
 
 /** As llama.cpp's converter writes a model, with a vocabulary of single letters. */
@@ -130,7 +135,7 @@ function singles(
     .map(([name, { bytes, shape, type: stored }]) => {
       const own = nameOf(name, modelType);
       let values = floatsOf(bytes, stored);
-      if (architecture.startsWith('gemma') && own.endsWith('norm.weight'))
+      if (/^(?:gemma|nemotron)/.test(architecture) && own.endsWith('norm.weight'))
         values = values.map((value) => value + 1);
       const heads = headsOf(config, architecture, own);
       if (heads !== undefined) values = inPairs(values, shape[0]!, heads);
@@ -145,10 +150,12 @@ function tensorOf(name: string, shape: readonly number[], values: Float32Array, 
   return { name, shape, type: own, data: quantise(values, own) };
 }
 
+const PAIRED = ['llama', 'mistral3', 'granite', 'smollm3', 'arcee'];
+
 /** Heads of a matrix whose rows the converter puts in pairs. */
 function headsOf(config: ModelToWrite['config'], architecture: string, name: string): number | undefined {
   const [, part] = /attn_([qk])\.(?:weight|bias)$/.exec(name) ?? [];
-  if (part === undefined || !['llama', 'mistral3', 'granite'].includes(architecture)) return undefined;
+  if (part === undefined || !PAIRED.includes(architecture)) return undefined;
   return Number(config[part === 'q' ? 'num_attention_heads' : 'num_key_value_heads']);
 }
 
@@ -192,6 +199,9 @@ const KEYS: readonly (readonly [field: string, key: string, type: 'u32' | 'f32']
   ['max_position_embeddings', 'context_length', 'u32'],
   ['rms_norm_eps', 'attention.layer_norm_rms_epsilon', 'f32'],
   ['layer_norm_eps', 'attention.layer_norm_epsilon', 'f32'],
+  ['norm_epsilon', 'attention.layer_norm_epsilon', 'f32'],
+  ['norm_eps', 'attention.layer_norm_epsilon', 'f32'],
+  ['logit_scale', 'logit_scale', 'f32'],
   ['rope_theta', 'rope.freq_base', 'f32'],
   ['rope_local_base_freq', 'rope.freq_base_swa', 'f32'],
   ['sliding_window', 'attention.sliding_window', 'u32'],
@@ -241,16 +251,18 @@ function metadataOf(config: ModelToWrite['config'], architecture: string): Recor
     if (typeof value === 'number') stretched.push([`${architecture}.${key}`, { type: 'f32', value }]);
   }
   const partial = Number(config['partial_rotary_factor'] ?? NaN);
-  const head = Number(config['hidden_size']) / Number(config['num_attention_heads']);
+  const head = Number(
+    config['head_dim'] ?? Number(config['hidden_size']) / Number(config['num_attention_heads']),
+  );
   const rotated: [string, Typed][] = Number.isNaN(partial)
     ? []
     : [[`${architecture}.rope.dimension_count`, { type: 'u32', value: partial * head }]];
   const slides = config['layer_types'] as string[] | undefined;
   const pattern: [string, Typed][] =
-    architecture === 'gemma3' && slides
+    ['gemma3', 'olmo2', 'exaone4'].includes(architecture) && slides
       ? [
           [
-            'gemma3.attention.sliding_window_pattern',
+            `${architecture}.attention.sliding_window_pattern`,
             { type: 'list', of: 'bool', value: slides.map((one) => one === 'sliding_attention') },
           ],
         ]

@@ -37,6 +37,9 @@ const SMALL = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`;
 const byCase = (ending: string, digits: string, slash: string): string =>
   String.raw`[^\r\n\p{L}\p{N}]?${MARKED}*${SMALL}+${ending}|[^\r\n\p{L}\p{N}]?${MARKED}+${SMALL}*${ending}|${digits}| ?[^\s\p{L}\p{N}]+[\r\n${slash}]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 
+/** Seed's: breaks of lines stand for themselves. */
+const SEED = String.raw`${CONTRACTIONS}|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+`;
+
 const gpt2: PreTokenizer = { ...usual, pre: bytes(true) };
 const digits: PreTokenizer = {
   ...usual,
@@ -55,11 +58,13 @@ const tiktoken100: PreTokenizer = by(tiktokenPieces({ digits: String.raw`\p{N}{1
 
 /** By `tokenizer.ggml.pre`: those whose tokenizer.json is known. */
 export const PRE_TOKENIZERS: Readonly<Record<string, PreTokenizer>> = {
-  ...{ 'gpt-2': gpt2, 'phi-2': gpt2 },
-  ...{ 'llama-bpe': llama3, llama3, 'llama-v3': llama3 },
+  ...{ 'gpt-2': gpt2, 'phi-2': gpt2, olmo: gpt2 },
+  ...{ 'llama-bpe': llama3, llama3, 'llama-v3': llama3, lfm2: llama3 },
   ...{ qwen2, 'deepseek-r1-qwen': { ...qwen2, normalizer: null } },
   ...{ starcoder: digits, refact: digits, smollm: digits },
   'command-r': { ...digits, normalizer: { type: 'NFC' }, addBos: true },
+  ...{ 'smaug-bpe': tiktoken100, 'chatglm-bpe': tiktoken100, glm4: { ...tiktoken100, ignoreMerges: true } },
+  'seed-coder': by(SEED),
   ...{ dbrx: tiktoken100, 'gpt-4o': by(byCase(`${CONTRACTIONS}?`, String.raw`\p{N}{1,3}`, '/')) },
   tekken: { ...by(byCase('', String.raw`\p{N}`, '/')), ignoreMerges: true, addBos: true },
 };
