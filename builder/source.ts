@@ -10,7 +10,7 @@ import type { BuilderConfig } from './config.js';
 import { PINNED } from './export/versions.js';
 import type { CommandDeps } from './deps.js';
 import { modelAddress, type SourceFlags } from './options.js';
-import { openLayered } from './plan/adapter/index.js';
+import { openLayered } from '../runtime/store/layered.js';
 import { type ModelPlan, planModel } from './plan/index.js';
 import { keptSource } from './plan/kept-source.js';
 import type { Report } from './report.js';

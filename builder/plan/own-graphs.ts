@@ -131,8 +131,8 @@ async function readNetworks(found: FoundNetwork[], request: OwnRequest): Promise
 
 /** The model itself, and the networks beside it. @throws GraphError where one is not there */
 function modelNetworks({ info, modelType, head }: OwnRequest): NetworkPlace[] {
-  const folders = familyOf(modelType)?.networksBeside?.[head] ?? [];
-  const beside = folders.map((folder) => ({ folder, config: `${folder}/config.json` }));
+  const found = familyOf(modelType)?.networksBeside?.[head] ?? [];
+  const beside = found.map(({ folder }) => ({ folder, config: `${folder}/config.json` }));
   const lacking = beside.find(({ config }) => !info.files.some(({ path }) => path === config));
   if (lacking) throw new GraphError(`its ${lacking.folder} is not there: ${lacking.config}`);
   return [MODEL, ...beside];

@@ -1,10 +1,10 @@
-import type { EngineId, ModelInfo, ModelSpec } from '../../runtime/core/spec.js';
+import type { BaseModel, EngineId, ModelInfo, ModelSpec } from '../../runtime/core/spec.js';
 import type { NetworkFacts } from '../../runtime/core/network.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { formatSpec, parseSpec } from '../../runtime/store/spec-file.js';
 import { familyOf } from '../../runtime/models/registry.js';
 import { taskOf } from '../../runtime/tasks/registry.js';
-import { type FoundAdapter, findBase } from './adapter/index.js';
+import { findBase, findBeside } from './adapter/index.js';
 import { chooseEngine } from './choose-engine.js';
 import { type Choice, chooseWeights } from './choose-weights.js';
 import { RECIPE_VERSION } from '../export/types.js';
@@ -42,15 +42,19 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
 async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice['own']): Promise<ModelPlan> {
   const gguf = own && (await openGguf(request.source, listed, own.chosen, own.tower));
   const adapter = gguf ? undefined : await findBase(request.source, request.bases ?? request.source, listed);
-  const { source, info } = gguf ?? adapter ?? { source: request.source, info: listed };
-  requireConfig(info);
-  const facts = await readFacts(source, info);
-  const detected = detectTask({ info, facts, task: request.task });
+  const given = gguf ?? adapter ?? { source: request.source, info: listed };
+  requireConfig(given.info);
+  const facts = await readFacts(given.source, given.info);
+  const detected = detectTask({ info: given.info, facts, task: request.task });
   const task = taskOf(detected.task);
-  requirePipeline(info, facts, detected.task);
-  const { engine, binding: given } = chooseEngine(task, facts.modelType);
-  const binding = withVocabulary(given, info, facts);
-  const decided = { info, facts, task: detected.task, profile: task.profile, engine, adapter, gguf };
+  requirePipeline(given.info, facts, detected.task);
+  const { engine, binding: usual } = chooseEngine(task, facts.modelType);
+  const { modelType } = facts;
+  const beside = await findBeside(given, request.bases ?? request.source, { modelType, head: usual.head });
+  const { source, info } = beside ?? given;
+  const binding = withVocabulary(usual, info, facts);
+  const base = adapter?.base ?? beside?.base;
+  const decided = { info, facts, task: detected.task, profile: task.profile, engine, adapter, base, gguf };
   const { choice, others, parameters, reasons, toMake, toExport } = await chooseWeights(
     { ...request, source },
     { ...decided, binding },
@@ -103,7 +107,7 @@ interface Decided {
   profile: ModelSpec['profile'];
   engine: EngineId;
   choice: Choice;
-  adapter: FoundAdapter | undefined;
+  base: BaseModel | undefined;
 }
 
 /** Parts over images say nothing of models that read none. */
@@ -114,7 +118,7 @@ function forTask({ image, ...network }: NetworkFacts, id: TaskId): NetworkFacts 
     : network;
 }
 
-function specOf({ info, facts, task, profile, engine, choice, adapter }: Decided): ModelSpec {
+function specOf({ info, facts, task, profile, engine, choice, base }: Decided): ModelSpec {
   const spec: ModelSpec = {
     specVersion: 1,
     id: info.id,
@@ -129,7 +133,7 @@ function specOf({ info, facts, task, profile, engine, choice, adapter }: Decided
     license: info.license,
     graphs: choice.graphs,
     files: choice.files,
-    ...(adapter && { base: adapter.base }),
+    ...(base && { base }),
     ...(choice.written && { written: choice.written }),
     network: forTask(facts.network, task),
     readers: facts.readers,

@@ -7,6 +7,7 @@ import { outgoingFetch } from '../network/outgoing-fetch.js';
 import type { PreparationStatus } from './service.js';
 import { DEFAULT_MODEL_DIR } from './settings-schema.js';
 import { StoreError } from '../store/errors.js';
+import { openLayered } from '../store/layered.js';
 import { hubSource } from '../store/hub.js';
 import { hubAddress } from '../store/hub-address.js';
 import { ensureWeights } from '../store/weights.js';
@@ -70,10 +71,11 @@ async function findOrDownload({
       if (config.HF_HUB_OFFLINE) throw incompleteOffline(spec, config);
       const warning = commitWarning(config, downloadRoot);
       if (warning) logger.warn(warning);
-      return hubSource({
+      const hub = hubSource({
         ...{ endpoint: config.HF_ENDPOINT, token: config.HF_TOKEN },
         fetch: outgoingFetch(config.outgoing),
       });
+      return spec.base ? openLayered(hub, () => hub, spec.base) : hub;
     },
     onProgress(progress) {
       preparation.progress = progress.doneBytes / progress.totalBytes;

@@ -77,7 +77,7 @@ export interface ModelSpec {
   graphs: Record<string, string>;
   /** All files that the model needs, and no others, sorted by path. */
   files: RepoFile[];
-  /** Of an adapter: the model that its weights were merged into. */
+  /** Of an adapter: the model that its weights were merged into. Else the repository that some of the files are of. */
   base?: BaseModel;
   /** Graphs that the builder wrote, over weights in `files`. */
   written?: WrittenGraph[];
@@ -101,14 +101,16 @@ export interface Perplexity {
   packed: number;
 }
 
-/** The repository of a model that an adapter changes. */
+/** The repository of a model that an adapter changes, or of a network that finishes what the model makes. */
 export interface BaseModel {
   id: string;
   /** As the adapter asks for it. */
   revision: string;
   commit: string;
-  /** Paths of the files that are its, not the adapter's. */
+  /** Paths of the files that are its, not the model's own. */
   files: string[];
+  /** Where they lie among the model's files; beside them if absent. */
+  folder?: string | undefined;
 }
 
 /** How graphs were exported. */

@@ -37,6 +37,13 @@ export interface MemoryTraits<Config = any> {
   audio?(config: Config): AudioNetwork;
 }
 
+export interface NetworkBeside {
+  /** Where it lies in the repository. */
+  folder: string;
+  /** The repository that Python takes it from. */
+  usual: string;
+}
+
 /** @param config config.json in the form of normalizeConfig, unchecked */
 export type ReadersOf = ModelReaders | ((config: Readonly<Record<string, unknown>>) => ModelReaders);
 
@@ -62,8 +69,8 @@ export interface Family<Config = unknown> extends TensorNames {
   readers?: ReadersOf;
   /** What users of these models should know beforehand, one sentence each: in docs/models.md and in what `builder plan` says. */
   limits?: readonly string[];
-  /** Folders of networks that finish what this one makes, by the head: of each all graphs are written. */
-  networksBeside?: Partial<Record<Head, readonly string[]>>;
+  /** Networks that finish what this one makes, by the head: of each all graphs are written. */
+  networksBeside?: Partial<Record<Head, readonly NetworkBeside[]>>;
   /** Of a language model that others can be put together with. */
   decoder?(config: Config): Decoder;
   /** Of an encoder of images, likewise; its states are [rows, tokens, width]. */

@@ -56,7 +56,10 @@ const schema = z
     graphs: z.record(z.string(), path),
     files: z.array(repoFile).min(1),
     base: z
-      .object({ id: modelId, revision: z.string().min(1), commit, files: z.array(path).min(1) })
+      .object({
+        ...{ id: modelId, revision: z.string().min(1), commit },
+        ...{ files: z.array(path).min(1), folder: path.optional() },
+      })
       .optional(),
     written: z.array(writtenGraph).min(1).optional(),
     network: networkFacts.optional(),

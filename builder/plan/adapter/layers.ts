@@ -1,5 +1,6 @@
 import type { BaseModel, ModelInfo } from '../../../runtime/core/spec.js';
 import { isTrainedModel, TOKENIZER_SETTINGS } from '../../../runtime/core/vocabulary-files.js';
+import { inBase, isBaseFile, openLayered } from '../../../runtime/store/layered.js';
 import type { ModelSource } from '../../../runtime/store/source.js';
 
 /** An adapter's repository over that of its base model, read as one. */
@@ -51,33 +52,22 @@ export function layered(
 type Files = Pick<ModelSource, 'open' | 'read' | 'readText'>;
 
 /** Reads each file from the repository that it is of. */
-function layeredFiles(adapter: Files, below: Files, base: BaseModel): Files {
+export function layeredFiles(adapter: Files, below: Files, base: BaseModel): Files {
   const isBase = isBaseFile(base);
   return {
     ...openLayered(adapter, () => below, base),
     read: (ref, file, ...rest) =>
-      isBase(file.path) ? below.read(base, file, ...rest) : adapter.read(ref, file, ...rest),
+      isBase(file.path) ? below.read(base, inBase(base, file), ...rest) : adapter.read(ref, file, ...rest),
     readText: (info, path) =>
       isBase(path)
-        ? below.readText({ ...info, id: base.id, commit: base.commit }, path)
+        ? below.readText(infoOfBase(info, base), inBase(base, { path }).path)
         : adapter.readText(info, path),
   };
 }
 
-/** `open` for the files of both, by a model's description. */
-export function openLayered(
-  adapter: Pick<ModelSource, 'open'>,
-  below: () => Pick<ModelSource, 'open'>,
-  base: BaseModel,
-): Pick<ModelSource, 'open'> {
+/** The listing as the repository of the base has it. */
+function infoOfBase(info: ModelInfo, base: BaseModel): ModelInfo {
   const isBase = isBaseFile(base);
-  return {
-    open: (ref, file, ...rest) =>
-      isBase(file.path) ? below().open(base, file, ...rest) : adapter.open(ref, file, ...rest),
-  };
-}
-
-function isBaseFile({ files }: BaseModel): (path: string) => boolean {
-  const paths = new Set(files);
-  return (path) => paths.has(path);
+  const files = info.files.filter(({ path }) => isBase(path)).map((file) => inBase(base, file));
+  return { ...info, id: base.id, commit: base.commit, files };
 }

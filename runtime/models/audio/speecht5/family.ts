@@ -20,7 +20,7 @@ export const speecht5 = defineFamily({
   config: speecht5Config,
   prefixes: ['speecht5.'],
   parts: SPEECHT5_PARTS,
-  networksBeside: { speech: ['vocoder'] },
+  networksBeside: { speech: [{ folder: 'vocoder', usual: 'microsoft/speecht5_hifigan' }] },
   heads: {
     'speech-seq2seq': {
       encoder_model: (g, c: SpeechT5Config) =>
