@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { bytesOf, floatsOf, readPart, type StoredTensor } from '../../runtime/weights/index.js';
+import { undoChange } from './undo-change.js';
 
 /** scale · left · right, which is added to a matrix [rows, columns]. */
 export interface Addition {
@@ -24,11 +25,12 @@ export async function readAddition(from: string, { merge }: StoredTensor): Promi
   return { left, right, rank, columns: outputs, scale };
 }
 
-async function readMatrix(from: string, { file, offset, length, type }: StoredTensor): Promise<Float32Array> {
+async function readMatrix(from: string, tensor: StoredTensor): Promise<Float32Array> {
+  const { file, offset, length, type } = tensor;
   const place = path.join(from, ...file.split('/'));
   const bytes = await readPart(place, offset, length);
   if (bytes.length < length) throw new Error(`${place} has become shorter`);
-  return floatsOf(bytes, type);
+  return floatsOf(undoChange(bytes, tensor), type);
 }
 
 /**

@@ -59,7 +59,7 @@ export async function readNetwork(
   const [text, index, additions] = await Promise.all([
     source.readText(info, found.config),
     readWeightIndex(files, found),
-    adapter && readWeightIndex(files, { stem: 'adapter_model' }),
+    adapter && !adapter.inGguf ? readWeightIndex(files, { stem: 'adapter_model' }) : undefined,
   ]);
   const given = normalizeConfig(parseObject(found.config, text));
   const ignored = requireRead(found.config, given, ignoreConfig);
@@ -69,10 +69,10 @@ export async function readNetwork(
       : undefined,
   );
   const packed = quantizedIndex(index, settings);
-  if (!adapter || !additions)
-    return { ...found, settings, index: packed?.index ?? index, head, ignored, packed };
+  if (!adapter) return { ...found, settings, index: packed?.index ?? index, head, ignored, packed };
   if (packed) throw new QuantizedError(packed.method, 'no adapter can be merged into what is packed');
-  const toMerge = { id: info.id, settings: adapter.settings, adapter: additions, index, config: settings };
+  const tensors = additions ?? adapter.inGguf!.tensors(settings);
+  const toMerge = { id: info.id, settings: adapter.settings, adapter: tensors, index, config: settings };
   const merged = mergeIndex(toMerge);
   return { ...found, settings, index: merged.index, head, ignored, merged };
 }

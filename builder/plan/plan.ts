@@ -30,7 +30,7 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
   const llama = await planLlama(request, listed);
   if (llama?.plan) return llama.plan;
   try {
-    return await planOwn(request, listed, llama?.own);
+    return await planOwn(request, listed, llama);
   } catch (error) {
     const instead = error instanceof Refusal && llama?.instead?.(error);
     if (instead) return instead;
@@ -39,9 +39,14 @@ export async function planModel(request: PlanRequest): Promise<ModelPlan> {
 }
 
 /** Graphs of ours, or the repository's ONNX export. @param own the file of GGUF that they are written over, and why they */
-async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice['own']): Promise<ModelPlan> {
+async function planOwn(
+  request: PlanRequest,
+  listed: ModelInfo,
+  { own, adapter: lora }: Pick<LlamaChoice, 'own' | 'adapter'> = {},
+): Promise<ModelPlan> {
   const gguf = own && (await openGguf(request.source, listed, own.chosen, own.tower));
-  const adapter = gguf ? undefined : await findBase(request.source, request.bases ?? request.source, listed);
+  const bases = request.bases ?? request.source;
+  const adapter = gguf ? undefined : await findBase(request.source, bases, listed, lora);
   const given = gguf ?? adapter ?? { source: request.source, info: listed };
   requireConfig(given.info);
   const facts = await readFacts(given.source, given.info);
@@ -50,7 +55,7 @@ async function planOwn(request: PlanRequest, listed: ModelInfo, own: LlamaChoice
   requirePipeline(given.info, facts, detected.task);
   const { engine, binding: usual } = chooseEngine(task, facts.modelType);
   const { modelType } = facts;
-  const beside = await findBeside(given, request.bases ?? request.source, { modelType, head: usual.head });
+  const beside = await findBeside(given, bases, { modelType, head: usual.head });
   const { source, info } = beside ?? given;
   const binding = withVocabulary(usual, info, facts);
   const base = adapter?.base ?? beside?.base;

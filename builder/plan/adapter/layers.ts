@@ -25,14 +25,18 @@ const isExport = (path: string): boolean => /\.onnx(?:[._]data)?$/.test(path);
 /**
  * Puts an adapter's files over those of its base. A tokenizer comes from one of both as a whole: the adapter's where it
  * has a vocabulary. Configuration and weights are the base's.
+ * @param file of the adapter, where it is in GGUF
  */
 export function layered(
   adapter: { source: ModelSource; info: ModelInfo },
   below: { source: ModelSource; info: ModelInfo },
+  file?: string,
 ): Layers {
   const { info } = adapter;
   const hasTokenizer = info.files.some(({ path }) => isVocabulary(path));
-  const own = info.files.filter(({ path }) => (isTokenizer(path) ? hasTokenizer : OWN.test(path)));
+  const own = info.files.filter(({ path }) =>
+    isTokenizer(path) ? hasTokenizer : path === file || OWN.test(path),
+  );
   const names = new Set(own.map(({ path }) => path));
   const under = below.info.files.filter(
     ({ path }) => !names.has(path) && !isExport(path) && !(hasTokenizer && isTokenizer(path)),

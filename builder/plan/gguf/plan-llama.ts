@@ -13,6 +13,8 @@ import type { ModelPlan, PlanRequest } from '../model-plan.js';
 import { Refusal } from '../refusal.js';
 import { architectureOf } from './architectures.js';
 import { type ChosenGguf, chooseFile } from './choose-file.js';
+import type { GgufAdapter } from '../adapter/index.js';
+import { adapterIn, findAdapter } from './find-adapter.js';
 import { type ChosenTower, chooseTower } from './towers/choose-tower.js';
 import { ggufFacts } from './facts.js';
 import { templateTools, toolNote } from '../tool-format.js';
@@ -29,6 +31,8 @@ export interface LlamaChoice {
     /** Why images are not read, though there is a file for them. */
     note: string | undefined;
   };
+  /** An adapter, which is merged into the model that it names. */
+  adapter?: GgufAdapter;
   /** Where nobody has asked for graphs of ours: by llama.cpp after all, since they refuse it. */
   instead?(refusal: Refusal): ModelPlan;
 }
@@ -45,8 +49,12 @@ export async function planLlama(request: PlanRequest, info: ModelInfo): Promise<
   if (asked !== 'llama' && ggufVariants(info.files).length === 0)
     throw new Refusal(`${info.id} has no files of GGUF`, 'leave out --file and --mmproj');
   const variants = ggufVariants(info.files);
+  const named = await findAdapter(request, info, variants);
+  if (named) return { adapter: named };
   const { tower, note } = await chooseTower({ ...request, info, variants, asked });
   const chosen = await chooseFile(source, info, { file, engine: tower ? 'own' : asked });
+  const adapter = await adapterIn(request, info, chosen.model);
+  if (adapter) return { adapter };
   const { by, reason } = tower
     ? ({ by: 'own', reason: WITH_TOWER } as const)
     : computedBy(request, chosen.model);

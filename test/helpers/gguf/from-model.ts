@@ -62,7 +62,7 @@ const WHOLE: Readonly<Record<string, string>> = {
 const EXPERT = /^model\.layers\.(\d+)\.(?:mlp|block_sparse_moe)\.experts\.(\d+)\.(\w+?)(?:_proj)?\.weight$/;
 const IN_STACK: Readonly<Record<string, string>> = { w1: 'gate', w2: 'down', w3: 'up' };
 
-function nameOf(name: string, modelType: string): string {
+export function ggufNameOf(name: string, modelType: string): string {
   const [, whole = '', ending] = /^(?:bert\.)?(.+)\.(weight|bias)$/.exec(name)!;
   if (WHOLE[whole] !== undefined) return `${WHOLE[whole]}.${ending}`;
   const [, layer, part = ''] = /^(?:model\.layers|encoder\.layer)\.(\d+)\.(.+)$/.exec(whole)!;
@@ -133,7 +133,7 @@ function singles(
   return [...tensors]
     .filter(([name]) => !EXPERT.test(name) && (head || !HEAD.test(name)))
     .map(([name, { bytes, shape, type: stored }]) => {
-      const own = nameOf(name, modelType);
+      const own = ggufNameOf(name, modelType);
       let values = floatsOf(bytes, stored);
       if (/^(?:gemma|nemotron)/.test(architecture) && own.endsWith('norm.weight'))
         values = values.map((value) => value + 1);
@@ -160,7 +160,7 @@ function headsOf(config: ModelToWrite['config'], architecture: string, name: str
 }
 
 /** LlamaModel.permute of the converter. */
-function inPairs(values: Float32Array, rows: number, heads: number): Float32Array {
+export function inPairs(values: Float32Array, rows: number, heads: number): Float32Array {
   const [width, each] = [rows / heads, values.length / rows];
   const found = new Float32Array(values.length);
   for (let head = 0; head < heads; head++)
