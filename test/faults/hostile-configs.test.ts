@@ -123,6 +123,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['image-text-to-text/pp-chart2table', 'media-chat'],
   ['image-text-to-text/mllama', 'media-chat'],
   ['image-text-to-text/janus', 'media-chat'],
+  ['image-text-to-text/hunyuan-vl', 'media-chat'],
   ['image-text-to-text/glmga', 'media-chat'],
   ['image-text-to-text/blip-2', 'media-chat'],
   ['image-text-to-text/instructblip', 'media-chat'],

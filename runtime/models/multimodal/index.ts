@@ -18,6 +18,7 @@ import { idefics3 } from './idefics3.js';
 import { instructblip } from './instructblip.js';
 import { internvl } from './internvl.js';
 import { lfm2Vl } from './lfm2-vl.js';
+import { hunyuanVl } from './hunyuan-vl/family.js';
 import { janus } from './janus.js';
 import { llama4Media } from './llama4.js';
 import { llava } from './llava.js';
@@ -58,7 +59,7 @@ export const MEDIA: readonly AnyFamily[] = [
   ...[deepseekVl, deepseekVlHybrid],
   ...[blip2, instructblip, qianfanOcr, exaone45, hyperclovaxVision, videoLlama3, ovis2],
   mistral3,
-  ...[mllama, mllamaText, janus],
+  ...[mllama, mllamaText, janus, hunyuanVl],
   lightonOcr,
   paddleocrVl,
   ...[glm4v, glm46v, glmga, glm4vMoe, glmOcr],

@@ -27,6 +27,7 @@ import { createLfm2VlFamily } from './lfm2-vl.js';
 import { createLlavaOnevisionClips } from './llava-onevision-clips.js';
 import { createLlama4Family } from './llama4.js';
 import { createLlavaFamily, createLlavaSiglipFamily } from './llava.js';
+import { createHunyuanVlFamily } from './hunyuan-vl.js';
 import { createJanusFamily } from './janus.js';
 import { createMllamaFamily } from './mllama.js';
 import { createOvis2Family } from './ovis2.js';
@@ -87,6 +88,7 @@ export const PROMPTS: {
     'pp-chart2table': createPpChart2TableFamily,
     'deepseek-vl': createDeepseekVlFamily,
     janus: createJanusFamily,
+    'hunyuan-vl': createHunyuanVlFamily,
     'deepseek-vl-hybrid': createDeepseekVlHybridFamily,
     'blip-2': createBlip2Family,
     instructblip: createInstructBlipFamily,
