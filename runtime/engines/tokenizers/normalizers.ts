@@ -3,6 +3,7 @@ import { type AlignedText, alignText, sliceAligned, prepend, rewrite } from './a
 import { byteLevelText } from './bytes.js';
 import { tokenizersLibrary } from './library.js';
 import { precompiledNormalizer } from './precompiled.js';
+import { NUMBER_WITH_COMMA, SPOKEN_NUMBER, spokenNumber } from './spoken-numbers.js';
 import type { Component } from './tokenizer-json.js';
 import { type UnicodeForm, unicodeForm } from './unicode-forms.js';
 
@@ -47,7 +48,14 @@ const NORMALIZERS: Record<string, (config: Component) => Normalize> = {
   Nmt: () => inTurn([without(NMT_DROPPED), (value) => rewrite(value, NMT_BLANKS, () => ' ')]),
   Precompiled: (config) => precompiledNormalizer(String(config['precompiled_charsmap'] ?? '')),
   ByteLevel: () => byteLevelText,
+  SpokenNumbers: () => spokenNumbers,
 };
+
+const spokenNumbers = inTurn([
+  (value) => rewrite(value, NUMBER_WITH_COMMA, (found) => found.replaceAll(',', '')),
+  (value) => rewrite(value, SPOKEN_NUMBER, spokenNumber),
+  (value) => rewrite(value, / +/gu, () => ' '),
+]);
 
 function inTurn(steps: readonly Normalize[]): Normalize {
   return (value) => steps.reduce((current, step) => step(current), value);

@@ -18,7 +18,8 @@ const DEFAULTS = { layers: 2, units: 256, dropout: 0.5 };
 export function drawMasks(config: Json, seed: unknown): (frames: number) => Tensor {
   const layers = firstNumber(config, 'speech_decoder_prenet_layers') ?? DEFAULTS.layers;
   const units = firstNumber(config, 'speech_decoder_prenet_units') ?? DEFAULTS.units;
-  const share = firstNumber(config, 'speech_decoder_prenet_dropout') ?? DEFAULTS.dropout;
+  // A share of 0 keeps nothing, as in Python.
+  const share = Number(config['speech_decoder_prenet_dropout'] ?? DEFAULTS.dropout);
   const draw = torchBernoulli(seed == null ? randomInt(SEEDS) : Number(seed));
   return (frames) => {
     const masks = new Float32Array(layers * units);

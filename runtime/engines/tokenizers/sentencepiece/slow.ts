@@ -1,6 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
-import { tokenText } from '../tokenizer-json.js';
+import { type Component, tokenText } from '../tokenizer-json.js';
 import { addedRows } from './added-rows.js';
 import type { Converted, ConvertRequest } from './convert.js';
 import { M2M100_LANGUAGES, PLBART_BASE, PLBART_MULTI, WMT21_LANGUAGES } from './languages.js';
@@ -22,7 +22,7 @@ export function slowTokenizer(request: SlowRequest): Converted {
   const { settings, written, addedTokens, model, target = model } = request;
   if (settings['separate_vocabs'] === true)
     throw new RunError('not_ready', 'tokenizer_config.json: separate_vocabs is not supported');
-  const { vocab, frame, languages = [] } = FAMILIES[request.family]!(request);
+  const { vocab, frame, languages = [], normalizer = null } = FAMILIES[request.family]!(request);
   const ids = new Map(Object.entries(vocab));
   const given = (settings['additional_special_tokens'] ?? []) as unknown[];
   const further = [...languages, ...given.filter((token) => !languages.includes(tokenText(token)))];
@@ -36,7 +36,7 @@ export function slowTokenizer(request: SlowRequest): Converted {
     config: { ...settings, additional_special_tokens: further },
     json: {
       added_tokens: added,
-      ...{ normalizer: null, pre_tokenizer: null },
+      ...{ normalizer, pre_tokenizer: null },
       post_processor: template(frame, (token) => ids.get(token) ?? unknownId),
       decoder: {
         type: 'SentencePiece',
@@ -65,15 +65,19 @@ interface SlowFamily {
   frame: readonly [single: string, pair: string];
   /** Special tokens that the class has by itself. */
   languages?: readonly string[];
+  /** What the class does before sentencepiece. */
+  normalizer?: Component | null;
 }
 
 const FAMILIES: Record<string, (request: SlowRequest) => SlowFamily> = {
   Marian: ({ vocab, settings }) => ({ vocab, frame: around([], [tokenText(settings['eos_token'])]) }),
   SpeechT5({ model, settings }) {
-    if (settings['normalize'] === true)
-      throw new RunError('not_ready', 'tokenizer_config.json: normalize, numbers as words, is not supported');
     const ids = model.pieces.map(({ text }, id) => [text, id] as const);
-    return { vocab: Object.fromEntries(ids), frame: around([], [tokenText(settings['eos_token'])]) };
+    return {
+      vocab: Object.fromEntries(ids),
+      frame: around([], [tokenText(settings['eos_token'])]),
+      normalizer: settings['normalize'] === true ? { type: 'SpokenNumbers' } : null,
+    };
   },
   PLBart({ model, settings }) {
     const { language_codes: name = 'base', src_lang: from } = settings;
