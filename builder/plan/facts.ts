@@ -7,6 +7,7 @@ import type { ModelReaders } from '../../runtime/core/readers.js';
 import { readersOf } from '../../runtime/models/readers.js';
 import { timmKind } from '../../runtime/models/timm/kinds.js';
 import { versionNote } from './config/require-read.js';
+import { processingProblem } from '../../runtime/hub-config/processing.js';
 import { refuseMark } from './json-files.js';
 import { Refusal } from './refusal.js';
 import type { NetworkFacts } from '../../runtime/core/network.js';
@@ -56,12 +57,13 @@ type Json = Record<string, unknown>;
  */
 export async function readFacts(source: ModelSource, info: ModelInfo): Promise<ModelFacts> {
   const read = async (path: string) => parseObject(path, await source.readText(info, path));
+  const readSettings = async (path: string) => checked(path, await read(path));
   const [config, tokenizer, index, sentences, processing] = await Promise.all([
     read('config.json').then(normalizeConfig),
     read('tokenizer_config.json'),
     read('model_index.json'),
     read('config_sentence_transformers.json'),
-    read('preprocessor_config.json'),
+    readSettings('preprocessor_config.json'),
   ]);
   const has = (path: string) => info.files.some((file) => file.path === path);
   return {
@@ -106,8 +108,16 @@ export async function noiseOf(
 async function processingOf(own: Json, read: (path: string) => Promise<Json>): Promise<Json> {
   if (Object.keys(own).length > 0) return own;
   const combined = await read('processor_config.json');
-  const inner = combined['image_processor'];
-  return typeof inner === 'object' && inner !== null ? (inner as Json) : combined;
+  const inner = combined['image_processor'] ?? combined['feature_extractor'];
+  const settings = typeof inner === 'object' && inner !== null ? (inner as Json) : combined;
+  return checked('processor_config.json', settings);
+}
+
+/** @throws Refusal for settings that no class of transformers can take */
+function checked(path: string, settings: Json): Json {
+  const problem = processingProblem(settings);
+  if (problem === undefined) return settings;
+  throw new Refusal(`${path}: ${problem}`, 'repair the file, or take another revision');
 }
 
 /** @throws Refusal for what is no JSON object, or begins with a byte order mark; none is an empty one */

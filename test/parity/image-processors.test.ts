@@ -16,8 +16,13 @@ interface Row {
   error?: string;
 }
 
-const fixture = join(import.meta.dirname, '../fixtures/image-processors.json');
-const rows = JSON.parse(readFileSync(fixture, 'utf8')) as Row[];
+const fixtures = join(import.meta.dirname, '../fixtures');
+/** RANDOM_IMAGE_PROCESSORS: rows of scripts/fixtures/random_image_processors.py in place of the fixtures. */
+const given = process.env['RANDOM_IMAGE_PROCESSORS'];
+const files = given
+  ? [given]
+  : ['image-processors.json', 'image-processors-v5.json'].map((name) => join(fixtures, name));
+const rows = files.flatMap((file) => JSON.parse(readFileSync(file, 'utf8')) as Row[]);
 
 /** The image of the script. */
 function image(width: number, height: number) {
@@ -33,7 +38,7 @@ const named = rows.map((row) => {
   return [`${String(type)} ${JSON.stringify(settings)} of ${row.width} x ${row.height}`, row] as const;
 });
 
-/** Fixture: scripts/fixtures/image_processors.py, made with Python's slow processors. */
+/** Fixtures: scripts/fixtures/image_processors.py, made with Python's slow processors of 4.57, and with those of 5.24 that changed. */
 describe('image processors give the numbers that Python gives', () => {
   test.each(named.filter(([, { error }]) => error === undefined))('%s', (_, row) => {
     const { values, height, width } = createImageProcessor(row.config).process(image(row.width, row.height));
@@ -48,7 +53,10 @@ describe('image processors give the numbers that Python gives', () => {
     }
   });
 
-  test.each(named.filter(([, { error }]) => error !== undefined))('%s fails as in Python', (_, row) => {
-    expect(() => createImageProcessor(row.config).process(image(row.width, row.height))).toThrow();
-  });
+  // With random settings Python may fail where there is nothing wrong here.
+  const failing = given ? [] : named.filter(([, { error }]) => error !== undefined);
+  if (failing.length > 0)
+    test.each(failing)('%s fails as in Python', (_, row) => {
+      expect(() => createImageProcessor(row.config).process(image(row.width, row.height))).toThrow();
+    });
 });

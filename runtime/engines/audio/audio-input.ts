@@ -3,6 +3,7 @@ import { requireFfmpeg } from '../../media/ffmpeg.js';
 import { createAudioReader } from '../../media/audio-reader.js';
 import { createFeatureExtractor } from '../processors/audio/feature-extractor.js';
 import type { FeatureExtractor, AudioFeatures } from '../processors/audio/audio-features.js';
+import { checkedProcessing } from '../processors/check-processing.js';
 import { readersIn } from '../repository/named-readers.js';
 import { type Json, readOptionalJson } from '../repository/model-folder.js';
 import { availableMemory } from '../sessions/available-memory.js';
@@ -47,7 +48,9 @@ export async function openAudioInput(
 /** What the repository says of its feature extractor, in a file of its own or in that of the processor. */
 export async function readExtractorConfig(dir: string): Promise<Json> {
   const own = await readOptionalJson(dir, 'preprocessor_config.json');
-  if (own) return own;
+  if (own) return checkedProcessing('preprocessor_config.json', own);
   const processor = await readOptionalJson(dir, 'processor_config.json');
-  return (processor?.['feature_extractor'] as Json | undefined) ?? {};
+  return (
+    checkedProcessing('processor_config.json', processor?.['feature_extractor'] as Json | undefined) ?? {}
+  );
 }

@@ -1,9 +1,8 @@
-import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
 import { melFilters } from './mel-filters.js';
 import type { FeatureExtractor } from './audio-features.js';
 import { createSpectrogram } from './spectrogram.js';
-import { windowOf } from './window.js';
+import { requireWindowWithin, windowOf } from './window.js';
 
 /** Hertz, whatever the rate. */
 const [LOWEST, HIGHEST] = [125, 7500];
@@ -17,8 +16,7 @@ export function createLasrExtractor(config: Json): FeatureExtractor {
     n_fft: length = 512,
     win_length: width = 400,
   } = config as Record<string, number>;
-  if (width > length)
-    throw new RunError('not_ready', `preprocessor_config.json: win_length of more than n_fft is not known`);
+  requireWindowWithin(width, length);
   const spectrogram = createSpectrogram({
     ...{ window: windowOf('hann', width, false), hop, fftLength: length, floor: FLOOR, log: 'ln' },
     filters: melFilters({

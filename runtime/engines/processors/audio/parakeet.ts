@@ -4,7 +4,7 @@ import { eachFeature } from './feature-statistics.js';
 import { melFilters } from './mel-filters.js';
 import type { FeatureExtractor } from './audio-features.js';
 import { createSpectrogram } from './spectrogram.js';
-import { windowOf } from './window.js';
+import { requireWindowWithin, windowOf } from './window.js';
 
 /** Added to what filters let through. */
 const GUARD = 2 ** -24;
@@ -48,6 +48,7 @@ const emphasized = (samples: Float32Array, by: number): Float32Array =>
 
 /** torch.stft puts a window in the middle of what is transformed. */
 function centred(width: number, length: number): Float64Array {
+  requireWindowWithin(width, length);
   const window = new Float64Array(length);
   window.set(windowOf('hann', width, false), Math.floor((length - width) / 2));
   return window;

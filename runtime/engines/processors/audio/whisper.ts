@@ -1,3 +1,4 @@
+import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { FeatureExtractor } from './audio-features.js';
 import { melFilters } from './mel-filters.js';
@@ -29,10 +30,15 @@ export interface WholeFeatures {
   frames: number;
 }
 
-/** The logarithm of mel filters around each hundredth of a second, of one window (WhisperFeatureExtractor). */
+/**
+ * The logarithm of mel filters around each hundredth of a second, of one window (WhisperFeatureExtractor).
+ * @throws RunError `not_ready` for a window that ends in something else than silence
+ */
 export function createWhisperExtractor(config: Json): WhisperExtractor {
   const { sampling_rate = 16_000, feature_size = 80, hop_length = 160 } = config as Record<string, number>;
   const { n_fft = 400, chunk_length = 30 } = config as Record<string, number>;
+  if ((config['padding_value'] ?? 0) !== 0)
+    throw new RunError('not_ready', 'preprocessor_config.json: padding_value other than 0 is not supported');
   const windowSamples = chunk_length * sampling_rate;
   const windowFrames = Math.floor(windowSamples / hop_length);
   const spectrogram = createSpectrogram({

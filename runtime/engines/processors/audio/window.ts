@@ -1,3 +1,5 @@
+import { RunError } from '../../../core/errors.js';
+
 export type WindowName = 'hann' | 'hamming' | 'povey' | 'boxcar';
 
 /**
@@ -12,4 +14,10 @@ export function windowOf(name: WindowName, length: number, periodic: boolean): F
     const weight = cosine(i, name === 'hamming' ? 0.54 : 0.5);
     return name === 'povey' ? weight ** 0.85 : weight;
   });
+}
+
+/** @throws RunError `not_ready` for a window longer than the transform, with which Python fails */
+export function requireWindowWithin(width: number, length: number): void {
+  if (width > length)
+    throw new RunError('not_ready', 'preprocessor_config.json: win_length of more than n_fft is not known');
 }

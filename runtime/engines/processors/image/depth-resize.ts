@@ -33,7 +33,8 @@ export function dptSize(
     const scale = Math.abs(1 - across) < Math.abs(1 - down) ? across : down;
     [down, across] = [scale, scale];
   }
-  const edge = (length: number) => roundHalfEven(length / multiple) * multiple;
+  // Classes of version 5 write multiples of 1/32.
+  const edge = (length: number) => Math.trunc(roundHalfEven(length / multiple) * multiple);
   return { height: edge(down * image.height), width: edge(across * image.width) };
 }
 

@@ -9,18 +9,18 @@ import {
   perceiverResize,
   viltResize,
 } from './geometry.js';
-import { maskFormerResize } from './segmentation-resize.js';
+import { maskFormerResize, textNetResize } from './segmentation-resize.js';
 import { donutResize } from './donut.js';
 import { eomtPadding, eomtResize, eomtSettings } from './eomt.js';
 import { dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
 import { rfDetrFloats, rfDetrSettings } from './rf-detr.js';
 import { depthProFloats } from './depth-pro.js';
-import { zoeDepthFloats } from './zoe-depth.js';
+import { checkFloatSettings, zoeDepthFloats } from './zoe-depth.js';
 import { pix2structFloats, pix2structSettings } from './pix2struct.js';
 import { owlv2Floats } from './owlv2.js';
 import { siglip2Floats } from './siglip2.js';
-import { CLIP } from './levels.js';
+import { CLIP, requireRescaled } from './levels.js';
 import { timmResize, timmSettings } from './timm.js';
 import { checkTorchSettings, torchFloats, torchResize } from './torch-resize.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
@@ -70,7 +70,9 @@ const maskFormer: ProcessorFamily = {
 const dpt: ProcessorFamily = {
   number: 'square',
   resize: dptResize,
-  pad: (size, { size_divisor }) => centered(size, multipleAbove(size, size_divisor)),
+  // Without a divisor classes of version 4 fail.
+  pad: (size, { size_divisor }, config) =>
+    config['size_divisor'] ? centered(size, multipleAbove(size, size_divisor)) : undefined,
   defaults: { size: 384, resample: BICUBIC, do_pad: false },
 };
 
@@ -120,7 +122,12 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
   ViTHybrid: clip,
   MobileNetV1: mobilenet,
   MobileNetV2: mobilenet,
-  ConvNext: { number: 'shortest', resize: convNextResize, defaults: { size: 384, crop_pct: 224 / 256 } },
+  ConvNext: {
+    number: 'shortest',
+    resize: convNextResize,
+    defaults: { size: 384, crop_pct: 224 / 256 },
+    fixed: { do_center_crop: false },
+  },
   Levit: {
     number: 'shortest',
     resize: levitResize,
@@ -139,18 +146,19 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
       ...IMAGENET,
     },
   },
-  MobileViT: shortest({
-    ...{ size: 224, do_center_crop: true, crop_size: 256 },
-    ...{ do_normalize: false, do_flip_channel_order: true },
-  }),
+  MobileViT: {
+    ...shortest({ size: 224, do_center_crop: true, crop_size: 256, do_flip_channel_order: true }),
+    fixed: { do_normalize: false },
+  },
   OwlViT: square({ size: 768, resample: BICUBIC, crop_size: 768, ...CLIP }),
   Owlv2: {
     ...square({ size: 960, ...CLIP, do_pad: true }),
     floats: owlv2Floats,
+    translate: requireRescaled,
   },
   Vilt: { number: 'shortest', resize: viltResize, defaults: { size: 384, resample: BICUBIC } },
   Sam: {
-    number: 'shortest',
+    number: 'longest',
     resize: longestEdgeResize,
     pad: (_, __, config) => ({
       to: edgesOf(config['pad_size'] ?? 1024),
@@ -179,13 +187,14 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
   GroundingDino: detr,
   DPT: dpt,
   PromptDepthAnything: dpt,
-  DepthPro: { ...square({ size: 1536 }), floats: depthProFloats },
+  DepthPro: { ...square({ size: 1536 }), floats: depthProFloats, translate: checkTorchSettings },
   ZoeDepth: {
     ...square({
       size: { height: 384, width: 512 },
       ...{ do_pad: true, keep_aspect_ratio: true, ensure_multiple_of: 32 },
     }),
     floats: zoeDepthFloats,
+    translate: checkFloatSettings,
   },
   GLPN: {
     number: 'square',
@@ -224,7 +233,11 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     cropsItself: true,
     defaults: { size: 224, resample: BICUBIC, do_center_crop: true, crop_size: 256, ...IMAGENET },
   },
-  TextNet: { number: 'shortest', resize: maskFormerResize, defaults: { size: 640, ...IMAGENET } },
+  TextNet: {
+    number: 'shortest',
+    resize: textNetResize,
+    defaults: { size: 640, ...IMAGENET },
+  },
   TimmWrapper: {
     number: 'shortest',
     translate: timmSettings,

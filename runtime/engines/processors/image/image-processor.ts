@@ -1,5 +1,6 @@
 import { RunError } from '../../../core/errors.js';
 import { finish, inSlices, type Steps } from '../../../core/steps.js';
+import { transformersMajor } from '../../../hub-config/version.js';
 import { imageProcessorStem, isImageProcessor } from '../../../core/image-processors.js';
 import { BILINEAR, FAMILIES, HALF } from './families.js';
 import { levelTable, perChannel } from './levels.js';
@@ -35,6 +36,7 @@ export interface ImageProcessor {
 /**
  * The classification part of transformers' image processors, from preprocessor_config.json: resize, centre crop,
  * rescale, normalise, with Pillow's arithmetic.
+ * @param config with the `transformers_version` of config.json, where that is known
  * @throws RunError `not_ready` for a processor whose rules are not known: guessing would give wrong answers silently
  */
 export function createImageProcessor(config: Json): ImageProcessor {
@@ -103,6 +105,7 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
   const value = <T>(key: keyof ProcessorSettings, otherwise: T): T =>
     (config[key] ?? family.defaults[key] ?? otherwise) as T;
   return {
+    major: transformersMajor(config) ?? 4,
     do_resize: value('do_resize', true),
     size: readSize(value<unknown>('size', 224), family.number, config['max_size']),
     // Written as null it means none, which is not the same as left out.
@@ -144,6 +147,7 @@ function readSize(size: unknown, number: ProcessorFamily['number'], maxSize?: un
   if (typeof size === 'number') {
     if (number === 'bounded')
       return { shortest_edge: size, longest_edge: typeof maxSize === 'number' ? maxSize : DETR_LONGEST };
+    if (number === 'longest') return { longest_edge: size };
     return number === 'square' ? { height: size, width: size } : { shortest_edge: size };
   }
   if (Array.isArray(size)) return { height: size[0] as number, width: size[1] as number };

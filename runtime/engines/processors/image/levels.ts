@@ -45,6 +45,12 @@ export function readLevels(
   };
 }
 
+/** @throws RunError `not_ready` for levels that stay from 0 to 255: Python resizes floats of that kind otherwise */
+export function requireRescaled(config: Json): Json {
+  if (config['do_rescale'] !== false) return config;
+  throw new RunError('not_ready', 'preprocessor_config.json: do_rescale must be true');
+}
+
 const CHANNELS = 3;
 
 /**

@@ -2,7 +2,7 @@ import type { Steps } from '../../../core/steps.js';
 import type { Image } from '../../../media/decoded-image.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
 
-/** Value beyond an image that is padded to a square. */
+/** Value beyond an image that is padded to a square; classes of version 5 pad with zeros. */
 const PADDING = 0.5;
 
 /**
@@ -18,6 +18,7 @@ export function* owlv2Floats(image: Image, settings: ProcessorSettings): Steps<F
     square,
     to,
     factor: settings.do_rescale ? settings.rescale_factor : 1,
+    padding: settings.major >= 5 ? 0 : PADDING,
   });
   const plane = to.height * to.width;
   if (settings.do_normalize) {
@@ -33,17 +34,18 @@ interface Zoom {
   square: { height: number; width: number };
   to: { height: number; width: number };
   factor: number;
+  padding: number;
 }
 
-function* zoomed(image: Image, { square, to, factor }: Zoom): Steps<Float32Array> {
+function* zoomed(image: Image, { square, to, factor, padding }: Zoom): Steps<Float32Array> {
   const across = flatten(weightsOf(square.width, to.width));
   const down = targetsOf(weightsOf(square.height, to.height), square.height);
   const plane = to.height * to.width;
   const values = new Float32Array(plane * 3);
   const row = new Float32Array(to.width * 3);
   for (let y = 0; y < square.height; y++) {
-    if (y < image.height) blurRow(image, y, { across, factor, row });
-    else row.fill(PADDING);
+    if (y < image.height) blurRow(image, y, { across, factor, padding, row });
+    else row.fill(padding);
     for (const [line, weight] of down[y]!) {
       for (let c = 0; c < 3; c++) {
         const [from, at] = [c * to.width, c * plane + line * to.width];
@@ -53,7 +55,7 @@ function* zoomed(image: Image, { square, to, factor }: Zoom): Steps<Float32Array
     yield;
   }
   const isPadded = square.height !== image.height || square.width !== image.width;
-  return clipped(values, rangeOf(image, factor, isPadded));
+  return clipped(values, rangeOf(image, factor, isPadded ? padding : undefined));
 }
 
 /** Source index and weight, for each target index. */
@@ -129,7 +131,12 @@ function flatten(all: Weights[]): FlatWeights {
 function blurRow(
   { data, width, channels }: Image,
   y: number,
-  { across, factor, row }: { across: FlatWeights; factor: number; row: Float32Array },
+  {
+    across,
+    factor,
+    padding,
+    row,
+  }: { across: FlatWeights; factor: number; padding: number; row: Float32Array },
 ): void {
   const { starts, sources, weights } = across;
   const count = starts.length - 1;
@@ -146,20 +153,20 @@ function blurRow(
       green += weight * data[from + 1]!;
       blue += weight * data[from + 2]!;
     }
-    row[x] = red * factor + beyond * PADDING;
-    row[count + x] = green * factor + beyond * PADDING;
-    row[2 * count + x] = blue * factor + beyond * PADDING;
+    row[x] = red * factor + beyond * padding;
+    row[count + x] = green * factor + beyond * padding;
+    row[2 * count + x] = blue * factor + beyond * padding;
   }
 }
 
-function rangeOf({ data }: Image, factor: number, isPadded: boolean): [number, number] {
+function rangeOf({ data }: Image, factor: number, padding: number | undefined): [number, number] {
   let [low, high] = [255, 0];
   for (const level of data) {
     if (level < low) low = level;
     if (level > high) high = level;
   }
   const [least, most] = [Math.fround(low * factor), Math.fround(high * factor)];
-  return isPadded ? [Math.min(least, PADDING), Math.max(most, PADDING)] : [least, most];
+  return padding === undefined ? [least, most] : [Math.min(least, padding), Math.max(most, padding)];
 }
 
 function clipped(values: Float32Array, [least, most]: [number, number]): Float32Array {

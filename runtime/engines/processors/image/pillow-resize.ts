@@ -31,7 +31,7 @@ export function* resizeBy(
   refuseLarge(width, Math.max(height, image.height));
   if (resample === 0) return pickNearest(image, width, height);
   const filter = filterOf(resample);
-  const taps = (source: number, target: number) => tapsOf(source, target, filter, arithmetic);
+  const taps = (source: number, target: number) => tapsOf({ source, target }, filter, arithmetic);
   const wide = width === image.width ? image : yield* alongRows(image, taps(image.width, width));
   return height === wide.height ? wide : yield* alongColumns(wide, taps(wide.height, height));
 }
@@ -53,7 +53,7 @@ function clip(value: number): number {
 }
 
 /** In whole numbers of 32 bits, as Pillow has it; written out for colours, since this is most of what a request costs. */
-function* alongRows(image: Image, taps: Taps): Steps<Image> {
+export function* alongRows(image: Image, taps: Taps): Steps<Image> {
   const { height, channels } = image;
   const target = taps.first.length;
   const data = new Uint8Array(target * height * channels);
@@ -105,7 +105,7 @@ function rowOfSamples({ data, width, channels }: Image, y: number, taps: Taps, o
 }
 
 /** Three samples beside each other at a time, whatever they are; what is left over one by one. */
-function* alongColumns({ data, width, channels }: Image, taps: Taps): Steps<Image> {
+export function* alongColumns({ data, width, channels }: Image, taps: Taps): Steps<Image> {
   const { first, count, weights, size, precision } = taps;
   const target = first.length;
   const half = 1 << (precision - 1);

@@ -5,6 +5,8 @@ import type { Resize, ResizeSettings } from './geometry.js';
 import type { Edges } from './sizes.js';
 
 export interface ProcessorSettings extends ResizeSettings {
+  /** Of the transformers that wrote the model's files, whose classes differ here and there. */
+  major: number;
   do_resize: boolean;
   do_center_crop: boolean;
   crop_size: Edges;
@@ -51,8 +53,8 @@ export interface Floats extends Edges {
 
 /** How one family of Python image processors differs from the plain order resize, crop, rescale, normalise. */
 export interface ProcessorFamily {
-  /** What a bare number in `size` means: the shortest edge (CLIP), a square (ViT), or the shortest edge within `max_size` (DETR). */
-  number: 'shortest' | 'square' | 'bounded';
+  /** What a bare number in `size` means: an edge (CLIP, SAM), a square (ViT), or the shortest edge within `max_size` (DETR). */
+  number: 'shortest' | 'longest' | 'square' | 'bounded';
   resize: Resize<ProcessorSettings>;
   /** Settings in the names of the others, for a class that has names of its own. */
   translate?: (config: Json) => Json;
@@ -62,8 +64,8 @@ export interface ProcessorFamily {
   tensors?: boolean;
   /** True where `resize` cuts, too. */
   cropsItself?: boolean;
-  /** Absent: nothing is padded. */
-  pad?: (size: Edges, settings: ProcessorSettings, config: Json) => Padding;
+  /** Absent, or nothing: nothing is padded. */
+  pad?: (size: Edges, settings: ProcessorSettings, config: Json) => Padding | undefined;
   /** True where `crop_pct: null` means none instead of the default. */
   nullCrop?: boolean;
   /** Constructor defaults, for files that leave fields out. */

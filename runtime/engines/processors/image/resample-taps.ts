@@ -68,8 +68,9 @@ export const TORCH: Arithmetic = (greatest) => {
   return precision;
 };
 
-export function reachOf(source: number, target: number, filter: Filter): Reach {
-  const scale = source / target;
+/** @param span what the target shows of the source, from its first sample on; not always a whole number */
+export function reachOf(source: number, target: number, filter: Filter, span = source): Reach {
+  const scale = span / target;
   const stretch = Math.max(scale, 1);
   const support = filter.support * stretch;
   const size = Math.ceil(support) * 2 + 1;
@@ -94,8 +95,13 @@ export function reachOf(source: number, target: number, filter: Filter): Reach {
   return reach;
 }
 
-export function tapsOf(source: number, target: number, filter: Filter, arithmetic: Arithmetic): Taps {
-  const { shares, ...reach } = reachOf(source, target, filter);
+/** Fixed-point weights of what `reachOf` finds. */
+export function tapsOf(
+  lengths: { source: number; target: number; span?: number },
+  filter: Filter,
+  arithmetic: Arithmetic,
+): Taps {
+  const { shares, ...reach } = reachOf(lengths.source, lengths.target, filter, lengths.span);
   const precision = arithmetic(shares.reduce((greatest, share) => Math.max(greatest, share), 0));
   const weights = Int32Array.from(shares, (share) =>
     Math.trunc((share < 0 ? -0.5 : 0.5) + share * 2 ** precision),

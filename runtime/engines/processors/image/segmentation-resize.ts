@@ -2,22 +2,36 @@ import type { Steps } from '../../../core/steps.js';
 import type { Image } from '../../../media/decoded-image.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
-import { type Edges, multipleAbove } from './sizes.js';
+import { type Edges, multipleAbove, shortestEdgeWithin } from './sizes.js';
 
 /** MaskFormer and its relatives: the shortest edge within the longest, then both up to multiples of `size_divisor`. */
 export function* maskFormerResize(
   image: Image,
-  settings: ResizeSettings & { size_divisor: number },
+  settings: ResizeSettings & { size_divisor: number; major: number },
 ): Steps<Image> {
   const { size, size_divisor, resample } = settings;
-  const wanted = 'height' in size ? size : 'shortest_edge' in size ? within(image, size) : undefined;
+  const wanted =
+    'height' in size ? size : 'shortest_edge' in size ? within(image, size, settings) : undefined;
   if (!wanted) return yield* plainResize(image, settings);
   const { height, width } = size_divisor > 0 ? multipleAbove(wanted, size_divisor) : wanted;
   return yield* resizeSteps(image, width, height, resample);
 }
 
-/** get_resize_output_image_size(max_size): lengths are cut to whole numbers. */
-function within(image: Image, size: { shortest_edge: number; longest_edge?: number }): Edges {
+/** The same without a longest edge. */
+export const textNetResize: typeof maskFormerResize = (image, { size, ...settings }) =>
+  maskFormerResize(image, {
+    ...settings,
+    size: 'shortest_edge' in size ? { shortest_edge: size.shortest_edge } : size,
+  });
+
+/** get_resize_output_image_size(max_size): lengths are cut to whole numbers; version 5 rounds them as DETR does. */
+function within(
+  image: Image,
+  size: { shortest_edge: number; longest_edge?: number },
+  { major }: { major: number },
+): Edges {
+  if (major >= 5 && size.longest_edge !== undefined)
+    return shortestEdgeWithin(image, size.shortest_edge, size.longest_edge);
   const isTall = image.width <= image.height;
   const [shortest, longest] = isTall ? [image.width, image.height] : [image.height, image.width];
   let [short, long] = [size.shortest_edge, Math.trunc((size.shortest_edge * longest) / shortest)];

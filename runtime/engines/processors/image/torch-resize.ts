@@ -17,6 +17,8 @@ const FILTERS = [2, 3];
  */
 export function checkTorchSettings(config: Json): Json {
   torchFilter(config, FILTERS[0]!);
+  if (typeof config['size'] === 'number' && config['default_to_square'] === false)
+    throw new RunError('not_ready', 'preprocessor_config.json: default_to_square is not supported');
   if (config['do_center_crop'])
     throw new RunError('not_ready', 'preprocessor_config.json: do_center_crop is not supported');
   return config;

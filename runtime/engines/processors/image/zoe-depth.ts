@@ -3,10 +3,17 @@ import type { Image } from '../../../media/decoded-image.js';
 import { channelOf, fill } from './depth-pro.js';
 import { checkNotEmpty, dptSize } from './depth-resize.js';
 import { bicubicRows, bilinearRows, type Samples } from './interpolate.js';
+import type { Json } from '../../repository/model-folder.js';
+import { requireRescaled } from './levels.js';
+import { checkTorchSettings } from './torch-resize.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
 import type { Edges } from './sizes.js';
 
 const BICUBIC = 3;
+
+/** @throws RunError `not_ready` as `requireRescaled` and `checkTorchSettings` */
+export const checkFloatSettings = (config: Json): Json =>
+  checkTorchSettings(config['do_resize'] === false ? config : requireRescaled(config));
 
 /** What ZoeDepth mirrors at each edge, and takes off its answer again. */
 export function zoeMargin({ height, width }: Edges): { top: number; left: number } {

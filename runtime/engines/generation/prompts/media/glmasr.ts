@@ -17,8 +17,7 @@ export function createGlmAsrFamily(files: FamilyFiles): AudioFamily {
   const token = audioToken(files, audio_token);
   if (files.config['audio_token_id'] !== undefined && files.config['audio_token_id'] !== token.tokenId)
     throw new RunError('not_ready', `config.json: audio_token_id is not the token ${token.placeholder}`);
-  const { feature_size = 128, dither = 0 } = files.processing as Record<string, number>;
-  if (dither !== 0) throw new RunError('not_ready', 'processor_config.json: dither is not known');
+  const { feature_size = 128 } = files.processing as Record<string, number>;
   const extractor = createWhisperExtractor({ ...files.processing, feature_size });
   const { windowSamples, windowFrames, filters, hop, rate } = extractor;
   const most = Math.floor(longest / (windowSamples / rate));

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { LoadRequest } from '../../../../core/load-request.js';
 import { readProcessorConfig } from '../../../processors/image/processor-config.js';
 import { type Json, readOptionalJson } from '../../../repository/model-folder.js';
+import { checkedProcessing } from '../../../processors/check-processing.js';
 import { readersIn } from '../../../repository/named-readers.js';
 import { readExtractorConfig } from '../../../audio/audio-input.js';
 import { loadTokenizer, type TextTokenizer } from '../../../tokenizers/tokenizer.js';
@@ -24,7 +25,9 @@ export async function readFamilies(
   const processing = main === 'audio' ? readExtractorConfig(dir) : readProcessorConfig(request, config);
   const [processor, video] = await Promise.all([
     readOptionalJson(dir, 'processor_config.json'),
-    readOptionalJson(dir, 'video_preprocessor_config.json'),
+    readOptionalJson(dir, 'video_preprocessor_config.json').then((settings) =>
+      checkedProcessing('video_preprocessor_config.json', settings),
+    ),
   ]);
   const own = await processing;
   const prompts = readersIn(request).prompts ?? {};
