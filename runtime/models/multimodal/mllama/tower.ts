@@ -1,6 +1,6 @@
 import { activation } from '../../layers/activation.js';
 import { attention } from '../../layers/attention.js';
-import { embedding, linear } from '../../layers/linear.js';
+import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
 import { patches } from '../../layers/patch-embed.js';
 import { GraphError } from '../../writer/errors.js';
@@ -82,7 +82,7 @@ function embedded(g: GraphWriter, c: Vision, id: Value): Value {
     ...[g.node('Sub', [g.scalar(1), share]), g.weight(`${name}.embedding`, [own, width])],
   ]);
   const rows = ratiosOf(c) + 1;
-  const found = embedding(g, id, `${name}.tile_embedding`, { rows, width: tiles * own * width });
+  const found = g.rows(`${name}.tile_embedding.weight`, [rows, tiles * own * width], id);
   const byTile = g.node('Mul', [share, g.node('Reshape', [found, g.ints([tiles, own, width])])]);
   return g.node('Add', [g.node('Add', [x, everywhere]), byTile]);
 }
@@ -90,8 +90,7 @@ function embedded(g: GraphWriter, c: Vision, id: Value): Value {
 /** What the form of an image adds to each tile: float32 [tiles, 1, width]. */
 function ofTiles(g: GraphWriter, c: Vision, id: Value, part: string): Value {
   const { max_num_tiles: tiles, hidden_size: width } = c;
-  const size = { rows: ratiosOf(c) + 1, width: tiles * width };
-  const found = embedding(g, id, at(`${part}.embedding`), size);
+  const found = g.rows(at(`${part}.embedding.weight`), [ratiosOf(c) + 1, tiles * width], id);
   return g.node('Mul', [g.node('Reshape', [found, g.ints([tiles, 1, width])]), gate(g, at(`${part}.gate`))]);
 }
 
