@@ -56,6 +56,13 @@ export const EXPERT_NAMES = {
   ffn_down_exps: 'mlp.experts.*.down_proj',
 } as const;
 
+/** Layers, of which each has tensors. @throws WeightsError for more than there are tensors */
+export function layersOf(facts: GgufFacts): number {
+  const layers = facts.count('block_count');
+  if (layers >= 1 && layers <= facts.tensors.size) return layers;
+  throw facts.refuse(`has ${layers} as ${facts.architecture}.block_count, and ${facts.tensors.size} tensors`);
+}
+
 /** Fields that all models like Llama have. */
 export async function decoderFields(facts: GgufFacts, read: ReadFloats): Promise<Json> {
   const [vocabulary] = facts.shapeOf('token_embd.weight');
@@ -65,7 +72,7 @@ export async function decoderFields(facts: GgufFacts, read: ReadFloats): Promise
     vocab_size: vocabulary,
     hidden_size: facts.count('embedding_length'),
     intermediate_size: facts.count('feed_forward_length'),
-    num_hidden_layers: facts.count('block_count'),
+    num_hidden_layers: layersOf(facts),
     num_attention_heads: heads,
     num_key_value_heads: facts.optionalCount('attention.head_count_kv') ?? heads,
     ...(width === undefined ? {} : { head_dim: width }),

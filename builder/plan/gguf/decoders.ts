@@ -4,6 +4,7 @@ import {
   EXPERT_NAMES,
   type GgufArchitecture,
   LAYER_NAMES,
+  layersOf,
   NORMS_AROUND,
   turnedHeads,
   withoutOne,
@@ -121,7 +122,7 @@ export const gemma3: GgufArchitecture = {
 /** Which layers see a window: by a list, or all but every so-manieth. @param usual where the file does not say */
 export function layerTypes(facts: GgufFacts, usual = 6): string[] {
   const pattern = facts.value('attention.sliding_window_pattern') ?? usual;
-  return Array.from({ length: facts.count('block_count') }, (_, layer) => {
+  return Array.from({ length: layersOf(facts) }, (_, layer) => {
     const slides =
       typeof pattern === 'object' ? Boolean(pattern[layer]) : (layer + 1) % Number(pattern) !== 0;
     return slides ? 'sliding_attention' : 'full_attention';

@@ -19,10 +19,10 @@ async function scalingOf(
   // Files of before August 2023 have a scale alone.
   const factor =
     facts.optionalNumber('rope.scaling.factor') ?? facts.optionalNumber('rope.scale_linear') ?? 0;
-  if (facts.has('rope_factors_long.weight'))
+  if (['long', 'short'].some((length) => facts.has(`rope_factors_${length}.weight`)))
     return longRope(facts, {
-      long: await read('rope_factors_long.weight'),
-      short: await read('rope_factors_short.weight'),
+      long: await read(requireFactors(facts, 'long')),
+      short: await read(requireFactors(facts, 'short')),
     });
   if (type === 'none' || factor === 0 || factor === 1) return null;
   if (type === 'linear') return { rope_type: 'linear', factor };
@@ -55,6 +55,13 @@ function scaleOfAttention(facts: GgufFacts, all: number | undefined): Json {
   if (all === undefined) return {};
   if (all === 1) return { mscale: 1, mscale_all_dim: 1 };
   throw facts.refuse(`has ${all} as rope.scaling.yarn_log_multiplier, whose counterpart files do not have`);
+}
+
+/** The name of factors of a length. @throws WeightsError where they are missing, or no list */
+function requireFactors(facts: GgufFacts, length: 'long' | 'short'): string {
+  const name = `rope_factors_${length}.weight`;
+  if (facts.shapeOf(name).length === 1) return name;
+  throw facts.refuse(`has ${name}, which is no list`);
 }
 
 function longRope(facts: GgufFacts, { long, short }: Record<'long' | 'short', Float32Array>): Json {

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { planModel, Refusal } from '../../../../builder/plan/index.js';
 import { folderSource } from '../../../../runtime/store/folder.js';
 import { drawnCheckpoint } from '../../../helpers/gguf/checkpoint.js';
+import { StoreError } from '../../../../runtime/store/errors.js';
 import { ggufOfModel } from '../../../helpers/gguf/from-model.js';
+import { type GgufParts, readGgufParts, rewritten, type Value } from '../../../helpers/gguf/rewrite-gguf.js';
 import type { Typed } from '../../../helpers/gguf/write-gguf.js';
 
 /** A plan of a drawn model over a file with other metadata. */
@@ -71,3 +73,57 @@ test('OLMo 2 with a window is OLMo 3', async () => {
   expect((await planned('olmo3', {}, 'own')).spec.modelType).toBe('olmo3');
   expect((await planned('olmo2', {}, 'own')).spec.modelType).toBe('olmo2');
 });
+
+test.each(['long', 'short'])('longrope without its %s factors is refused', async (length) => {
+  const { config, tensors } = await drawnCheckpoint('phi3-longrope');
+  const scaling = { ...(config['rope_scaling'] as object), [`${length}_factor`]: null };
+  const dir = await mkdtemp(join(tmpdir(), 'keys-'));
+  const file = ggufOfModel({ config: { ...config, rope_scaling: scaling }, tensors });
+  await writeFile(join(dir, 'm.gguf'), file);
+  await expect(planModel({ source: folderSource(dir), id: 'o/x', engine: 'own' })).rejects.toThrow(
+    `has no tensor rope_factors_${length}.weight`,
+  );
+});
+
+const STRANGE: readonly Value[] = [
+  ...[0, 3, 4_000_000_000, 'x', true],
+  ...[NaN, Infinity, -1, 0.5].map((value): Value => ({ type: 'f32', value })),
+  { type: 'list', of: 'i32', value: [] },
+  { type: 'list', of: 'bool', value: [true] },
+];
+
+/** Files with one thing that is other: keys that are missing, keys of strange values, tensors that are missing or have no sizes. */
+function* damaged({ metadata, tensors }: GgufParts): Generator<GgufParts> {
+  const own = `${String(metadata['general.architecture'])}.`;
+  for (const key of Object.keys(metadata).filter((name) => name.startsWith(own))) {
+    const { [key]: _, ...others } = metadata;
+    yield { metadata: others, tensors };
+    for (const value of STRANGE) yield { metadata: { ...others, [key]: value }, tensors };
+  }
+  const empty = { shape: [], type: 'F32', data: Buffer.alloc(4) };
+  for (const { name } of tensors) {
+    yield { metadata, tensors: tensors.filter((one) => one.name !== name) };
+    yield { metadata, tensors: tensors.map((one) => (one.name === name ? { ...one, ...empty } : one)) };
+  }
+}
+
+test.each(['glm4', 'cohere2', 'olmoe', 'nemotron', 'phi3-longrope'])(
+  'a file of %s that is damaged is planned or refused by name',
+  async (name) => {
+    const { config, tensors } = await drawnCheckpoint(name);
+    const dir = await mkdtemp(join(tmpdir(), 'keys-'));
+    const path = join(dir, 'm.gguf');
+    await writeFile(path, ggufOfModel({ config, tensors }));
+    let refusals = 0;
+    for (const parts of [...damaged(await readGgufParts(path))]) {
+      await writeFile(path, rewritten(parts));
+      const found = await planModel({ source: folderSource(dir), id: 'o/x', engine: 'own' }).catch(
+        (error: unknown) => error,
+      );
+      if (!(found instanceof Error)) continue;
+      refusals++;
+      if (!(found instanceof Refusal) && !(found instanceof StoreError)) throw found;
+    }
+    expect(refusals).toBeGreaterThan(80);
+  },
+);
