@@ -30,7 +30,7 @@ export function ggufWeightIndex(facts: GgufFacts, architecture: TensorNames): We
       );
     const change = architecture.change?.(facts, tensor.name);
     const stored = storedAs(facts, tensor);
-    for (const [one, part] of name.includes('*') ? membersOf(name, stored) : [[name, stored] as const])
+    for (const [one, part] of name.includes('*') ? membersOf(facts, name, stored) : [[name, stored] as const])
       index.set(one, change ? { ...part, change } : part);
   }
   return index;
@@ -57,12 +57,18 @@ function storedAs(facts: GgufFacts, tensor: GgufTensor & { file: string }): Stor
   return { file, offset, length, type, shape, blocks: { layout: 'ggml', type, ...form } };
 }
 
-/** The matrices of a stack, which lie one after the other. */
+/** Far beyond any mixture. */
+const MOST_EXPERTS = 65_536;
+
+/** The matrices of a stack, which lie one after the other. @throws WeightsError for a stack of nothing, or of absurdly many */
 function membersOf(
+  facts: GgufFacts,
   name: string,
   { shape, length, offset, ...stack }: StoredTensor,
 ): [string, StoredTensor][] {
   const [count = 0, ...rest] = shape;
+  if (count < 1 || count > MOST_EXPERTS)
+    throw facts.refuse(`has ${count} matrices for ${name}, which is no count of experts`);
   const each = length / count;
   return Array.from({ length: count }, (_, i) => [
     name.replace('*', String(i)),

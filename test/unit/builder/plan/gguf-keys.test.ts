@@ -127,3 +127,20 @@ test.each(['glm4', 'cohere2', 'olmoe', 'nemotron', 'phi3-longrope'])(
     expect(refusals).toBeGreaterThan(80);
   },
 );
+
+test.each([
+  [[3_000_000_000, 0], 'has 3000000000 matrices for'],
+  [[0, 40, 32], 'has 0 matrices for'],
+  [[5, 0, 32], 'but config.json makes it [40, 32]'],
+])('a stack of experts of the sizes %j is refused', async (shape, said) => {
+  const { config, tensors } = await drawnCheckpoint('olmoe');
+  const dir = await mkdtemp(join(tmpdir(), 'keys-'));
+  const path = join(dir, 'm.gguf');
+  await writeFile(path, ggufOfModel({ config, tensors }));
+  const parts = await readGgufParts(path);
+  const stack = parts.tensors.find(({ name }) => name === 'blk.0.ffn_gate_exps.weight')!;
+  Object.assign(stack, { shape, type: 'F32', data: Buffer.alloc(0) });
+  await writeFile(path, rewritten(parts));
+  const refused = planModel({ source: folderSource(dir), id: 'o/x', engine: 'own' });
+  await expect(refused).rejects.toThrow(said);
+});
