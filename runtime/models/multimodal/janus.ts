@@ -71,6 +71,7 @@ export const janus = defineFamily({
   usualTask: 'image-text-to-text',
   limits: ['It answers about images; what it draws is not served.'],
   inert: [
+    { fields: named('vq_config'), reason: 'what draws images is not part of the graphs' },
     { fields: /^/, part: 'vq_config', reason: 'what draws images is not part of the graphs' },
     {
       fields: named('tie_word_embeddings'),
