@@ -44,6 +44,7 @@ const KINDS: [names: RegExp, vocabulary: Vocabulary][] = [
   [/^M2M100$/, slow('M2M100', FAIRSEQ_MODEL, 'vocab.json')],
   [/^Marian$/, slow('Marian', 'source.spm', 'target.spm', 'vocab.json')],
   [/^PLBart$/, slow('PLBart', FAIRSEQ_MODEL)],
+  [/^Speech2Text$/, slow('Speech2Text', FAIRSEQ_MODEL, 'vocab.json')],
   [/^SpeechT5$/, slow('SpeechT5', 'spm_char.model')],
   [/^Albert$/, trained('Albert', 'spiece.model')],
   [/^DebertaV2$/, trained('DebertaV2', 'spm.model')],

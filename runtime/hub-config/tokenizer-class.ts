@@ -50,6 +50,7 @@ const TYPES: Readonly<Record<string, string>> = {
   RoFormer: 'roformer',
   Roberta: 'data2vec-text ibert roberta roberta-prelayernorm',
   Splinter: 'splinter',
+  Speech2Text: 'speech_to_text',
   SpeechT5: 'speecht5',
   SqueezeBert: 'squeezebert',
   T5: 'longt5 switch_transformers t5 umt5',

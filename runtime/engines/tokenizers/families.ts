@@ -109,7 +109,7 @@ const FAMILIES: [names: RegExp, family: TokenizerFamily][] = [
   [/^Qwen3_5$/, { pieces: tiktokenPieces({ digits: ONE_DIGIT, marks: true }), config: QWEN }],
   [/^(T5|MT5)$/, { config: T5 }],
   [/^M2M100$/, { config: M2M }],
-  [/^SpeechT5$/, { config: SPEECHT5 }],
+  [/^(SpeechT5|Speech2Text)$/, { config: SPEECHT5 }],
   [/^Pegasus$/, { config: PEGASUS }],
   [/^BlenderbotSmall$/, { config: BLENDERBOT_SMALL }],
   [/^Bloom$/, { config: BLOOM }],

@@ -9,6 +9,7 @@ import { parakeetCtc } from './parakeet.js';
 import { parakeetRnnt } from './parakeet-rnnt.js';
 import { parakeetTdt } from './parakeet-tdt.js';
 import { speecht5 } from './speecht5/family.js';
+import { speechToText } from './speech-to-text.js';
 import { unispeech, unispeechSat, wav2vec2 } from './wav2vec2.js';
 import { wav2vec2Bert } from './wav2vec2-bert.js';
 import { wavlm } from './wavlm.js';
@@ -17,5 +18,5 @@ import { whisper } from './whisper.js';
 /** Families that read audio clips. */
 export const AUDIOS: readonly AnyFamily[] = [
   ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert, parakeetCtc, lasrCtc],
-  ...[omniAsrCtc, parakeetTdt, parakeetRnnt, whisper, moonshine, speecht5, ast],
+  ...[omniAsrCtc, parakeetTdt, parakeetRnnt, whisper, moonshine, speecht5, speechToText, ast],
 ];

@@ -4,6 +4,7 @@ import { createAstExtractor } from './ast.js';
 import { createLasrExtractor } from './lasr.js';
 import { createParakeetExtractor } from './parakeet.js';
 import { createSeamlessExtractor } from './seamless-m4t.js';
+import { createSpeech2TextExtractor } from './speech-to-text.js';
 import type { FeatureExtractor } from './audio-features.js';
 import { createOmniAsrExtractor, createSpeechT5Extractor, createWav2Vec2Extractor } from './wav2vec2.js';
 import { createWhisperExtractor } from './whisper.js';
@@ -20,6 +21,7 @@ const EXTRACTORS: Readonly<Record<string, CreateExtractor>> = {
   Lasr: createLasrExtractor,
   OmniASR: createOmniAsrExtractor,
   SpeechT5: createSpeechT5Extractor,
+  Speech2Text: createSpeech2TextExtractor,
 };
 
 /**

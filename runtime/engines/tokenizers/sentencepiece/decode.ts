@@ -5,7 +5,9 @@ import { PIECE, type SentencePieceModel } from './model-file.js';
 export function slowDecoder(config: Component): (tokens: string[]) => string[] {
   if (config['joins'] === true) return (tokens) => [tokens.join('').replaceAll('▁', ' ').trim()];
   const specials = new Set(config['specials'] as string[]);
-  const decode = createPieceDecoder(config['trained'] as SentencePieceModel);
+  const decodePieces = createPieceDecoder(config['trained'] as SentencePieceModel);
+  const decode = (run: readonly string[]) =>
+    config['upper'] === true ? decodePieces(run).toUpperCase() : decodePieces(run);
   const behind = config['blankBehindSpecials'] === true ? ' ' : '';
   const before = config['blankBeforeRuns'] === true ? ' ' : '';
   return (tokens) => {

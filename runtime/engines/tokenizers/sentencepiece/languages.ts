@@ -45,3 +45,6 @@ export const WMT21_LANGUAGES = codes(`
 export const PLBART_BASE = codes(`__java__ __python__ __en_XX__`);
 
 export const PLBART_MULTI = [...PLBART_BASE, ...codes(`__javascript__ __php__ __ruby__ __go__`)];
+
+/** Of Speech2Text's translations. */
+export const MUSTC_LANGUAGES = ['pt', 'fr', 'ru', 'nl', 'ro', 'it', 'es', 'de'];

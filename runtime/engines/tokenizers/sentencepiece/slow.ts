@@ -3,7 +3,13 @@ import type { Json } from '../../repository/model-folder.js';
 import { type Component, tokenText } from '../tokenizer-json.js';
 import { addedRows } from './added-rows.js';
 import type { Converted, ConvertRequest } from './convert.js';
-import { M2M100_LANGUAGES, PLBART_BASE, PLBART_MULTI, WMT21_LANGUAGES } from './languages.js';
+import {
+  M2M100_LANGUAGES,
+  MUSTC_LANGUAGES,
+  PLBART_BASE,
+  PLBART_MULTI,
+  WMT21_LANGUAGES,
+} from './languages.js';
 import type { SentencePieceModel } from './model-file.js';
 import { around, template } from './template.js';
 
@@ -44,7 +50,8 @@ export function slowTokenizer(request: SlowRequest): Converted {
           trained: target,
           specials: added.filter(({ special }) => special).map(({ content }) => content),
         },
-        blankBehindSpecials: request.family === 'Marian',
+        blankBehindSpecials: ['Marian', 'Speech2Text'].includes(request.family),
+        upper: request.family === 'Speech2Text' && settings['do_upper_case'] === true,
         blankBeforeRuns: request.family === 'SpeechT5',
         joins: request.family === 'PLBart',
       },
@@ -78,6 +85,14 @@ const FAMILIES: Record<string, (request: SlowRequest) => SlowFamily> = {
       frame: around([], [tokenText(settings['eos_token'])]),
       normalizer: settings['normalize'] === true ? { type: 'SpokenNumbers' } : null,
     };
+  },
+  Speech2Text({ vocab, settings }) {
+    const { lang_codes: name, tgt_lang: to } = settings;
+    if (name != null && name !== 'mustc') throw unknownCodes(name);
+    const languages = name == null ? [] : MUSTC_LANGUAGES.map((code) => `<lang:${code}>`);
+    const first = languages.length === 0 ? [] : [`<lang:${String(to ?? MUSTC_LANGUAGES[0])}>`];
+    const normalizer = settings['do_lower_case'] === true ? { type: 'Lowercase' } : null;
+    return { vocab, frame: around(first, [tokenText(settings['eos_token'])]), languages, normalizer };
   },
   PLBart({ model, settings }) {
     const { language_codes: name = 'base', src_lang: from } = settings;

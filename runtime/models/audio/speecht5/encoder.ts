@@ -1,9 +1,9 @@
 import { bertLayer } from '../../bases/encoder/bert-layer.js';
 import { waveProjection, wavePositions, waveSteps } from '../../bases/audio/wave-features.js';
+import { sinesOfSteps } from '../../bases/encoder-decoder/positions.js';
 import { lookedUp } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
 import { clippedDistanceBias } from '../../layers/shaw-relative-bias.js';
-import { sinusoids } from '../../layers/sinusoids.js';
 import { positionsOf } from '../../layers/text-inputs.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
 import type { SpeechT5Config } from './config.js';
@@ -36,12 +36,8 @@ function layersOver(g: GraphWriter, read: Value, c: SpeechT5Config): Value {
 export function encodeSpeech(g: GraphWriter, c: SpeechT5Config): Value {
   const steps = waveProjection(g, waveSteps(g, c, ''), c, { base: '' });
   const convolved = g.node('Add', [steps, wavePositions(g, steps, c, { base: '' })]);
-  // Rows of a table that has zeros for padding: with 0 as its id all steps are taken for padding.
-  if (c.pad_token_id === 0) return layersOver(g, convolved, c);
-  const places = g.node('Add', [positionsOf(g, steps), g.ints([c.pad_token_id + 1], [])]);
-  const growth = Math.log(10_000) / (c.hidden_size / 2 - 1);
-  const sines = sinusoids(g, places, c.hidden_size, (i) => Math.exp(-i * growth));
-  return layersOver(g, g.node('Add', [convolved, sines]), c);
+  const sines = sinesOfSteps(g, steps, c.hidden_size, c.pad_token_id);
+  return layersOver(g, sines ? g.node('Add', [convolved, sines]) : convolved, c);
 }
 
 /** Declares `input_ids` [rows, tokens]. */

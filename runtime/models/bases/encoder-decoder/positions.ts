@@ -43,6 +43,22 @@ export const storedSines =
     return positions(g, ids, side, given);
   };
 
+/** How angles grow in fairseq's tables. */
+const fairseqFrequency = (width: number) => {
+  const step = Math.log(10_000) / (width / 2 - 1);
+  return (i: number) => Math.exp(-i * step);
+};
+
+/**
+ * The same of steps of audio, float32 [steps, width], none of which is padding; undefined where the padding's id is 0, with which
+ * Python takes all of them for padding.
+ */
+export function sinesOfSteps(g: GraphWriter, steps: Value, width: number, padId: number): Value | undefined {
+  if (padId === 0) return undefined;
+  const places = g.node('Add', [positionsOf(g, steps), g.ints([padId + 1], [])]);
+  return sinusoids(g, places, width, fairseqFrequency(width));
+}
+
 /** int64 [rows, 1] of [rows, tokens] */
 const firstOf = (g: GraphWriter, positions: Value): Value =>
   g.node('Slice', [positions, g.ints([0]), g.ints([1]), g.ints([1])]);
@@ -54,7 +70,6 @@ export const sinesBehindPadding =
     const own = positionsBehindPadding(g, ids, padId);
     const isText = g.node('Greater', [own, g.ints([padId], [])]);
     const moved = given === undefined ? own : g.node('Add', [own, firstOf(g, given)]);
-    const step = Math.log(10_000) / (width / 2 - 1);
-    const found = sinusoids(g, moved, width, (i) => Math.exp(-i * step));
+    const found = sinusoids(g, moved, width, fairseqFrequency(width));
     return g.node('Where', [g.node('Unsqueeze', [isText, g.ints([2])]), found, g.scalar(0)]);
   };
