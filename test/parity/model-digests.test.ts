@@ -60,6 +60,9 @@ const places = await zooPlaces([...ALL_ROOTS, TRANSFORMERS_5]);
 test.each(places.map(({ root, task, name, dir }) => [`${root}/${task}/${name}`, task, dir] as const))(
   'plan of %s',
   async (_, task, dir) => {
-    expect(await planOf(join(dir, 'repo'), task)).toMatchSnapshot();
+    const plan = await planOf(join(dir, 'repo'), task);
+    expect(plan).toMatchSnapshot();
+    // Of what transformers 5 writes each fixture is served: a refusal in the snapshot would go unseen.
+    if (dir.includes(TRANSFORMERS_5)) expect(plan.length).toBeGreaterThan(1);
   },
 );
