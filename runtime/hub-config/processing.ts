@@ -64,6 +64,13 @@ const processing = z.looseObject({
   ...{ chunk_length: audio(3600), max_length: audio(2 ** 20), stride: audio(64) },
   ...{ preemphasis: level.nullish(), padding_value: level.optional() },
   ...{ mean: level.optional(), std: deviation.optional() },
+  // Pix2Struct's questions.
+  is_vqa: z
+    .literal(
+      false,
+      'questions are read off the picture, drawn in a font that can’t be shipped: use a model that describes pictures',
+    )
+    .nullish(),
   dither: z.literal(0, 'adds noise, which is not supported').nullish(),
 });
 

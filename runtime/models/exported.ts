@@ -61,7 +61,6 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   'maskformer-swin': { readers: { processor: 'MaskFormer' } },
   sam_hq: { readers: { processor: 'Sam' } },
   edgetam: { readers: { processor: 'Sam2' } },
-  pix2struct: { readers: { processor: 'Pix2Struct' } },
   layoutlmv2: { heads: ['document-reading'], readers: { processor: 'LayoutLMv2' } },
   bridgetower: { readers: { processor: 'BridgeTower' } },
   big_bird: { readers: { positions: 'blocks' } },

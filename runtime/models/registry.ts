@@ -15,6 +15,7 @@ import { squeezebert } from './text/squeezebert.js';
 import { bloom } from './text/bloom.js';
 import { blip } from './multimodal/blip/family.js';
 import { git } from './multimodal/git.js';
+import { pix2struct } from './multimodal/pix2struct.js';
 import { visionEncoderDecoder } from './multimodal/vision-encoder-decoder/family.js';
 import { DIFFUSION } from './diffusion/index.js';
 import { gpt2 } from './text/gpt2.js';
@@ -71,7 +72,7 @@ export const FAMILIES: readonly AnyFamily[] = [
   ...AUDIOS,
   ...SPEECH,
   ...MEDIA,
-  ...[visionEncoderDecoder, blip, git],
+  ...[visionEncoderDecoder, blip, git, pix2struct],
   ...DIFFUSION,
 ];
 

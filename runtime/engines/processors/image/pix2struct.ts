@@ -8,17 +8,11 @@ import { filtered } from './torch-resize.js';
 
 /**
  * Pix2Struct's settings in the names of the others.
- * @throws RunError `not_ready` for one that writes questions on the image: Python sets them in Arial, which is not free
+ * @throws RunError `not_ready` for levels that stay as they are, and patches that are not square
  */
 export function pix2structSettings(config: Json): Json {
-  const { patch_size = { height: 16, width: 16 }, max_patches = 2048, is_vqa, do_normalize } = config;
+  const { patch_size = { height: 16, width: 16 }, max_patches = 2048, do_normalize } = config;
   const { height, width } = patch_size as Edges;
-  if (is_vqa) {
-    throw new RunError(
-      'not_ready',
-      'a Pix2Struct that answers questions reads them off the picture, set in a font that can’t be shipped; use one that describes pictures',
-    );
-  }
   // Python fails on bytes.
   if (do_normalize === false)
     throw new RunError('not_ready', 'preprocessor_config.json: do_normalize must be true for Pix2Struct');

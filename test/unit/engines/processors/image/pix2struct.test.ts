@@ -3,7 +3,6 @@ import { createImageProcessor } from '../../../../../runtime/engines/processors/
 const PIX2STRUCT = { image_processor_type: 'Pix2StructImageProcessor' };
 
 test.each([
-  [{ is_vqa: true }, /answers questions reads them off the picture/],
   [{ do_normalize: false }, /do_normalize must be true/],
   [{ patch_size: { height: 16, width: 8 } }, /patches must be square/],
 ])('Pix2Struct with %p is refused at load', (settings, message) => {
