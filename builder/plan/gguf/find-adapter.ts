@@ -28,12 +28,12 @@ export async function findAdapter(
 
 /** What a file is, if it is an adapter, whatever its name. @throws Refusal for one that is not merged here */
 export async function adapterIn(
-  { engine }: Pick<PlanRequest, 'engine'>,
+  { engine: asked }: Pick<PlanRequest, 'engine'>,
   { id }: Pick<ModelInfo, 'id'>,
   model: GgufModel,
 ): Promise<GgufAdapter | undefined> {
   if (!isGgufAdapter(model)) return undefined;
-  if (engine === 'llama')
+  if (asked === 'llama')
     throw new Refusal(
       `${id}: ${model.files[0]!} is an adapter, which is merged into graphs of ours`,
       'leave out --engine llama',

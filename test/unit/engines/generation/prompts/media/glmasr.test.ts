@@ -41,7 +41,6 @@ test('a clip without a whole feature, and two clips in a conversation, are refus
 test.each([
   ['windows of no whole number of features', {}, { chunk_length: 1 }, {}],
   ['windows longer than max_audio_len', { max_audio_len: 20 }, {}, {}],
-  ['dither', {}, { dither: 0.1 }, {}],
   ['another token of audio', {}, {}, { audio_token_id: 6 }],
 ])('%s: refused', (_, processor, processing, config) => {
   expect(() => createGlmAsrFamily(files(processor, processing, config))).toThrow();
