@@ -63,7 +63,8 @@ const processing = z.looseObject({
   ...{ win_length: audio(2 ** 16, 2), feature_size: audio(4096), num_mel_bins: audio(4096) },
   ...{ chunk_length: audio(3600), max_length: audio(2 ** 20), stride: audio(64) },
   ...{ preemphasis: level.nullish(), padding_value: level.optional() },
-  ...{ mean: level.optional(), std: deviation.optional() },
+  // Some classes of images call them so, too.
+  ...{ mean: perChannel(level), std: perChannel(deviation) },
   // Pix2Struct's questions.
   is_vqa: z
     .literal(
