@@ -59,7 +59,7 @@ const processing = z.looseObject({
   ...{ max_num_patches: count(2 ** 20), merge_size: count(64), temporal_patch_size: count(64) },
   crop_pct: z.number().min(0.01).max(10).nullish(),
   ensure_multiple_of: z.number().positive().max(LONGEST).nullish(),
-  ...{ sampling_rate: audio(2 ** 20), hop_length: audio(2 ** 20), n_fft: audio(2 ** 16, 2) },
+  ...{ sampling_rate: audio(2 ** 20, 1000), hop_length: audio(2 ** 20), n_fft: audio(2 ** 16, 2) },
   ...{ win_length: audio(2 ** 16, 2), feature_size: audio(4096), num_mel_bins: audio(4096) },
   ...{ chunk_length: audio(3600), max_length: audio(2 ** 20), stride: audio(64) },
   ...{ preemphasis: level.nullish(), padding_value: level.optional() },

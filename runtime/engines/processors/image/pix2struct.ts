@@ -3,7 +3,7 @@ import type { Steps } from '../../../core/steps.js';
 import type { Image } from '../../../media/decoded-image.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
-import type { Edges } from './sizes.js';
+import { type Edges, edgesOf } from './sizes.js';
 import { filtered } from './torch-resize.js';
 
 /**
@@ -11,12 +11,13 @@ import { filtered } from './torch-resize.js';
  * @throws RunError `not_ready` for levels that stay as they are, and patches that are not square
  */
 export function pix2structSettings(config: Json): Json {
-  const { patch_size = { height: 16, width: 16 }, max_patches = 2048, do_normalize } = config;
-  const { height, width } = patch_size as Edges;
+  const { max_patches = 2048, do_normalize } = config;
+  const { height, width } = edgesOf(config['patch_size'] ?? 16) as Partial<Edges>;
   // Python fails on bytes.
   if (do_normalize === false)
     throw new RunError('not_ready', 'preprocessor_config.json: do_normalize must be true for Pix2Struct');
-  if (height !== width) throw new RunError('not_ready', 'preprocessor_config.json: patches must be square');
+  if (height === undefined || height !== width)
+    throw new RunError('not_ready', 'preprocessor_config.json: patches must be square');
   return { ...config, patch_size: height, max_num_patches: max_patches };
 }
 
