@@ -6,7 +6,7 @@ import type { Json } from '../../repository/model-folder.js';
 import type { Size } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import type { Padding, ProcessorSettings } from './processor-settings.js';
-import type { Edges } from './sizes.js';
+import { type Edges, shortestEdgeWithin } from './sizes.js';
 
 /** @throws RunError `not_ready` for settings of semantic segmentation, which cut an image into several */
 export function eomtSettings(config: Json): Json {
@@ -17,16 +17,22 @@ export function eomtSettings(config: Json): Json {
   );
 }
 
-/** The shortest edge within the longest one, both rounded; an image that has the shortest edge stays. */
-export function* eomtResize(image: Image, { size, resample }: ProcessorSettings): Steps<Image> {
-  const { width, height } = eomtEdges(image, size);
+/** The shortest edge within the longest one, both rounded; an image that has the shortest edge stays. Version 5 does as DETR. */
+export function* eomtResize(image: Image, { size, resample, major }: ProcessorSettings): Steps<Image> {
+  const { width, height } = major >= 5 ? newerEdges(image, size) : eomtEdges(image, size);
   return yield* resizeSteps(image, width, height, resample);
 }
+
+const newerEdges = (image: Edges, size: Size): Edges =>
+  shortestEdgeWithin(image, targetOf(size).height, longestOf(size));
+
+const longestOf = (size: Size): number | undefined =>
+  'longest_edge' in size ? size.longest_edge : undefined;
 
 function eomtEdges({ width, height }: Edges, size: Size): Edges {
   const [short, long] = [Math.min(width, height), Math.max(width, height)];
   let { height: edge } = targetOf(size);
-  const longest = 'longest_edge' in size ? size.longest_edge : undefined;
+  const longest = longestOf(size);
   let exact = edge;
   if (longest !== undefined && (long / short) * edge > longest) {
     exact = (longest * short) / long;

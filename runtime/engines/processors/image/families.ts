@@ -18,9 +18,9 @@ import { rfDetrFloats, rfDetrSettings } from './rf-detr.js';
 import { depthProFloats } from './depth-pro.js';
 import { checkFloatSettings, zoeDepthFloats } from './zoe-depth.js';
 import { pix2structFloats, pix2structSettings } from './pix2struct.js';
-import { owlv2Floats } from './owlv2.js';
+import { owlv2Floats, owlv2Settings } from './owlv2.js';
 import { siglip2Floats } from './siglip2.js';
-import { CLIP, requireRescaled } from './levels.js';
+import { CLIP } from './levels.js';
 import { timmResize, timmSettings } from './timm.js';
 import { checkTorchSettings, torchFloats, torchResize } from './torch-resize.js';
 import type { Padding, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
@@ -126,7 +126,7 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     number: 'shortest',
     resize: convNextResize,
     defaults: { size: 384, crop_pct: 224 / 256 },
-    fixed: { do_center_crop: false },
+    fixed: () => ({ do_center_crop: false }),
   },
   Levit: {
     number: 'shortest',
@@ -148,13 +148,13 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
   },
   MobileViT: {
     ...shortest({ size: 224, do_center_crop: true, crop_size: 256, do_flip_channel_order: true }),
-    fixed: { do_normalize: false },
+    fixed: () => ({ do_normalize: false }),
   },
   OwlViT: square({ size: 768, resample: BICUBIC, crop_size: 768, ...CLIP }),
   Owlv2: {
     ...square({ size: 960, ...CLIP, do_pad: true }),
     floats: owlv2Floats,
-    translate: requireRescaled,
+    translate: owlv2Settings,
   },
   Vilt: { number: 'shortest', resize: viltResize, defaults: { size: 384, resample: BICUBIC } },
   Sam: {
@@ -200,11 +200,14 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     number: 'square',
     resize: glpnResize,
     defaults: {},
-    fixed: { do_normalize: false, do_center_crop: false, rescale_factor: 1 / 255 },
+    fixed: (major) => ({
+      ...{ do_normalize: false, do_center_crop: false },
+      ...(major < 5 ? { rescale_factor: 1 / 255 } : {}),
+    }),
   },
   MaskFormer: maskFormer,
   Mask2Former: maskFormer,
-  OneFormer: { ...maskFormer, fixed: { size_divisor: 0 } },
+  OneFormer: { ...maskFormer, fixed: () => ({ size_divisor: 0 }) },
   Eomt: {
     number: 'bounded',
     translate: eomtSettings,

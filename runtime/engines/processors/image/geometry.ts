@@ -17,6 +17,8 @@ export interface ResizeSettings {
   crop_pct: number | null;
   /** PIL.Image.Resampling by number. */
   resample: number;
+  /** Of the version that wrote them; 4 if absent. */
+  major?: number;
 }
 
 export type Resize<Settings extends ResizeSettings = ResizeSettings> = (
@@ -24,8 +26,13 @@ export type Resize<Settings extends ResizeSettings = ResizeSettings> = (
   settings: Settings,
 ) => Steps<Image>;
 
-export function* plainResize(image: Image, { size, resample }: ResizeSettings): Steps<Image> {
+export function* plainResize(image: Image, { size, resample, major = 4 }: ResizeSettings): Steps<Image> {
   if ('height' in size) return yield* resizeSteps(image, size.width, size.height, resample);
+  // A longest edge beside it is a limit for classes of version 5 alone.
+  if ('shortest_edge' in size && size.longest_edge !== undefined && major >= 5) {
+    const to = shortestEdgeWithin(image, size.shortest_edge, size.longest_edge);
+    return yield* resizeSteps(image, to.width, to.height, resample);
+  }
   if ('shortest_edge' in size) return yield* resizeShortest(image, size.shortest_edge, resample);
   throw new RunError(
     'not_ready',

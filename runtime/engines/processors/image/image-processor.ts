@@ -104,8 +104,9 @@ export function edgesAsPythonSees({ width, height }: Edges): Edges {
 function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings {
   const value = <T>(key: keyof ProcessorSettings, otherwise: T): T =>
     (config[key] ?? family.defaults[key] ?? otherwise) as T;
+  const major = transformersMajor(config) ?? 4;
   return {
-    major: transformersMajor(config) ?? 4,
+    major,
     do_resize: value('do_resize', true),
     size: readSize(value<unknown>('size', 224), family.number, config['max_size']),
     // Written as null it means none, which is not the same as left out.
@@ -136,7 +137,7 @@ function readSettings(config: Json, family: ProcessorFamily): ProcessorSettings 
     crop_mode: value('crop_mode', 'center'),
     patch_size: value('patch_size', 16),
     max_num_patches: value('max_num_patches', 256),
-    ...family.fixed,
+    ...family.fixed?.(major),
   };
 }
 

@@ -1,6 +1,17 @@
+import { RunError } from '../../../core/errors.js';
 import type { Steps } from '../../../core/steps.js';
 import type { Image } from '../../../media/decoded-image.js';
+import { transformersMajor } from '../../../hub-config/version.js';
+import type { Json } from '../../repository/model-folder.js';
+import { requireRescaled } from './levels.js';
 import type { Floats, ProcessorSettings } from './processor-settings.js';
+
+/** @throws RunError `not_ready` for levels that are not rescaled, and for the nearest pixels, which version 5 alone takes */
+export function owlv2Settings(config: Json): Json {
+  if (config['resample'] === 0 && (transformersMajor(config) ?? 4) >= 5)
+    throw new RunError('not_ready', 'preprocessor_config.json: resample 0 is not supported');
+  return requireRescaled(config);
+}
 
 /** Value beyond an image that is padded to a square; classes of version 5 pad with zeros. */
 const PADDING = 0.5;

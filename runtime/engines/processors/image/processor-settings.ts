@@ -70,6 +70,6 @@ export interface ProcessorFamily {
   nullCrop?: boolean;
   /** Constructor defaults, for files that leave fields out. */
   defaults: Partial<Record<keyof ProcessorSettings, unknown>>;
-  /** What the class does whatever the file says. */
-  fixed?: Partial<ProcessorSettings>;
+  /** What the class does whatever the file says, by the major version that wrote it. */
+  fixed?: (major: number) => Partial<ProcessorSettings>;
 }
