@@ -7,9 +7,10 @@ const LONGEST_SQUARE = Math.sqrt(LARGEST_IMAGE);
 const MOST_PIXELS = 2 ** 31;
 
 const flag = z.boolean().nullish();
-const count = (most: number, least = 1) => z.int().min(least).max(most).nullish();
+const whole = (most: number, least = 1) => z.int().min(least).max(most);
+const count = (most: number, least = 1) => whole(most, least).nullish();
 /** Classes of audio take no null for the default. */
-const audio = (most: number, least = 1) => z.int().min(least).max(most).optional();
+const audio = (most: number, least = 1) => whole(most, least).optional();
 const edge = count(LONGEST);
 const bound = count(MOST_PIXELS);
 const NO_SIZE = `is no size of edges from 1 to ${LONGEST} and of ${LARGEST_IMAGE} pixels at most`;
@@ -17,9 +18,9 @@ const NO_SIZE = `is no size of edges from 1 to ${LONGEST} and of ${LARGEST_IMAGE
 const size = z
   .union(
     [
-      z.int().min(1).max(LONGEST_SQUARE),
+      whole(LONGEST_SQUARE),
       z
-        .tuple([z.int().min(1).max(LONGEST), z.int().min(1).max(LONGEST)])
+        .tuple([whole(LONGEST), whole(LONGEST)])
         .refine(([height, width]) => height * width <= LARGEST_IMAGE, NO_SIZE),
       z
         .looseObject({

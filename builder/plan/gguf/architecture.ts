@@ -63,6 +63,14 @@ export function layersOf(facts: GgufFacts): number {
   throw facts.refuse(`has ${layers} as ${facts.architecture}.block_count, and ${facts.tensors.size} tensors`);
 }
 
+/** Width of a head where all of them are as wide as the network. */
+export const shareOf = (facts: GgufFacts): number =>
+  facts.count('embedding_length') / facts.count('attention.head_count');
+
+/** Width of a head. */
+export const headOf = (facts: GgufFacts): number =>
+  facts.optionalCount('attention.key_length') ?? shareOf(facts);
+
 /** Fields that all models like Llama have. */
 export async function decoderFields(facts: GgufFacts, read: ReadFloats): Promise<Json> {
   const [vocabulary] = facts.shapeOf('token_embd.weight');

@@ -6,13 +6,14 @@ import {
   LAYER_NAMES,
   layersOf,
   NORMS_AROUND,
+  shareOf,
   turnedHeads,
   withoutOne,
 } from './architecture.js';
 import type { GgufFacts, Json } from './facts.js';
 import { rounded } from './rounded.js';
 
-const decoder = { names: DECODER_NAMES, layers: 'model.layers', inLayer: LAYER_NAMES } as const;
+export const decoder = { names: DECODER_NAMES, layers: 'model.layers', inLayer: LAYER_NAMES } as const;
 
 const optional = (name: string, value: unknown): Json => (value === undefined ? {} : { [name]: value });
 
@@ -87,8 +88,7 @@ export const gemma: GgufArchitecture = {
 /** The largest models of a series scale scores by the width of the network's share, the others by that of a head. */
 function scaleOf(facts: GgufFacts, layersOfLargest: number): Json {
   const isLargest = facts.count('block_count') === layersOfLargest;
-  const share = facts.count('embedding_length') / facts.count('attention.head_count');
-  return { query_pre_attn_scalar: isLargest ? share : facts.count('attention.key_length') };
+  return { query_pre_attn_scalar: isLargest ? shareOf(facts) : facts.count('attention.key_length') };
 }
 
 export const gemma2: GgufArchitecture = {
@@ -135,7 +135,7 @@ export const phi3: GgufArchitecture = {
   inLayer: { ...LAYER_NAMES, attn_qkv: 'self_attn.qkv_proj', ffn_up: 'mlp.gate_up_proj' },
   async config(facts, read) {
     const fields = await decoderFields(facts, read);
-    const head = facts.count('embedding_length') / facts.count('attention.head_count');
+    const head = shareOf(facts);
     const rotated = facts.optionalCount('rope.dimension_count') ?? head;
     return {
       ...fields,

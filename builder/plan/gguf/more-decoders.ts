@@ -1,27 +1,21 @@
 import {
-  DECODER_NAMES,
   decoderFields,
   EXPERT_NAMES,
   type GgufArchitecture,
+  headOf,
   LAYER_NAMES,
   turnedHeads,
   withoutOne,
 } from './architecture.js';
-import { layerTypes } from './decoders.js';
+import { decoder, layerTypes } from './decoders.js';
 import type { GgufFacts, Json } from './facts.js';
 import { rounded } from './rounded.js';
-
-const decoder = { names: DECODER_NAMES, layers: 'model.layers', inLayer: LAYER_NAMES } as const;
 
 /** Norms behind attention and feed-forward alone. */
 const NORMS_BEHIND = {
   post_attention_norm: 'post_attention_layernorm',
   post_ffw_norm: 'post_feedforward_layernorm',
 } as const;
-
-const headOf = (facts: GgufFacts): number =>
-  facts.optionalCount('attention.key_length') ??
-  facts.count('embedding_length') / facts.count('attention.head_count');
 
 const epsilonOf = (facts: GgufFacts): number =>
   rounded(facts.optionalNumber('attention.layer_norm_epsilon') ?? 1e-5);
@@ -31,6 +25,11 @@ const turnedShare = (facts: GgufFacts): number =>
   (facts.optionalCount('rope.dimension_count') ?? headOf(facts)) / headOf(facts);
 
 const hasBias = (facts: GgufFacts, part: string): boolean => facts.has(`blk.0.${part}.bias`);
+
+const biasesOf = (facts: GgufFacts): Json => ({
+  attention_bias: hasBias(facts, 'attn_q'),
+  mlp_bias: hasBias(facts, 'ffn_up'),
+});
 
 /** @throws WeightsError for positions on several axes */
 function requireOneAxis(facts: GgufFacts): void {
@@ -45,8 +44,7 @@ export const smollm3: GgufArchitecture = {
   config: async (facts, read) => ({
     ...(await decoderFields(facts, read)),
     ...{ no_rope_layer_interval: 4, use_sliding_window: false, sliding_window: null },
-    attention_bias: hasBias(facts, 'attn_q'),
-    mlp_bias: hasBias(facts, 'ffn_up'),
+    ...biasesOf(facts),
   }),
 };
 
@@ -176,9 +174,8 @@ export const seedOss: GgufArchitecture = {
   config: async (facts, read) => ({
     ...(await decoderFields(facts, read)),
     head_dim: headOf(facts),
-    attention_bias: hasBias(facts, 'attn_q'),
+    ...biasesOf(facts),
     attention_out_bias: hasBias(facts, 'attn_output'),
-    mlp_bias: hasBias(facts, 'ffn_up'),
   }),
 };
 
@@ -193,8 +190,7 @@ export const nemotron: GgufArchitecture = {
       norm_eps: epsilonOf(facts),
       head_dim: headOf(facts),
       partial_rotary_factor: turnedShare(facts),
-      attention_bias: hasBias(facts, 'attn_q'),
-      mlp_bias: hasBias(facts, 'ffn_up'),
+      ...biasesOf(facts),
     };
   },
 };
@@ -204,7 +200,6 @@ export const arcee: GgufArchitecture = {
   ...{ modelType: 'arcee', className: 'ArceeForCausalLM', change: turnedHeads },
   config: async (facts, read) => ({
     ...(await decoderFields(facts, read)),
-    attention_bias: hasBias(facts, 'attn_q'),
-    mlp_bias: hasBias(facts, 'ffn_up'),
+    ...biasesOf(facts),
   }),
 };

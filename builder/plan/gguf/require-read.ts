@@ -1,4 +1,5 @@
 import { printable } from '../../../runtime/core/printable.js';
+import { headOf, shareOf } from './architecture.js';
 import { type GgufFacts, LLAMA_REMEDY } from './facts.js';
 
 /** What changes no answer, or is in tensors, too. */
@@ -42,8 +43,3 @@ export function requireReadKeys(facts: GgufFacts): void {
 
 /** Widths that are those of a head wherever nothing reads them. */
 const SAME_AS_HEAD = new Set(['attention.value_length', 'rope.dimension_count']);
-
-const headOf = (facts: GgufFacts): number => facts.optionalCount('attention.key_length') ?? shareOf(facts);
-
-const shareOf = (facts: GgufFacts): number =>
-  facts.count('embedding_length') / facts.count('attention.head_count');

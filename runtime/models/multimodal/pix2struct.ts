@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { sourceDecoderRoles } from '../bases/encoder-decoder/encoder-decoder-heads.js';
+import { t5Config } from '../bases/encoder-decoder/t5-model.js';
 import { epsilon, layers, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
 import { named } from '../inert-fields.js';
@@ -17,16 +18,15 @@ const layerFields = {
   dense_act_fn: z.string().default('gelu_new'),
 };
 
+const distances = t5Config.pick({
+  ...{ relative_attention_num_buckets: true, relative_attention_max_distance: true },
+});
+
 const text = z
   .object({
     ...layerFields,
     ...{ vocab_size: size.default(50_244), num_layers: layers.default(12), num_heads: size.default(12) },
-    relative_attention_num_buckets: z.int().min(4).max(4096).default(32),
-    relative_attention_max_distance: z
-      .int()
-      .min(4)
-      .max(2 ** 20)
-      .default(128),
+    ...distances.shape,
     layer_norm_epsilon: epsilon.default(1e-6),
     tie_word_embeddings: z.literal(false, 'is not known').default(false),
   })
