@@ -36,7 +36,7 @@ function ownFields(config, base) {
 }
 
 /** Types of parts that models have only where a file names them. */
-const OPTIONAL_PARTS = ['gemma4_vision'];
+const OPTIONAL_PARTS = ['gemma4_vision', 'gemma4_unified_vision'];
 
 const wanted = new Set([...FAMILIES.flatMap(({ modelTypes }) => modelTypes), ...OPTIONAL_PARTS]);
 const typesIn = (config) =>

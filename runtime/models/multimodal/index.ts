@@ -8,6 +8,7 @@ import { exaone45 } from './exaone4-5.js';
 import { florence2 } from './florence2/family.js';
 import { gemma3Images } from './gemma3.js';
 import { gemma4Media } from './gemma4/family.js';
+import { gemma4UnifiedMedia } from './gemma4/unified.js';
 import { paligemma } from './paligemma.js';
 import { glm46v, glm4v, glm4vMoe, glmga, glmOcr } from './glm4v/family.js';
 import { glmAsr } from './glmasr.js';
@@ -44,7 +45,7 @@ import { voxtral } from './voxtral.js';
 export const MEDIA: readonly AnyFamily[] = [
   ...[idefics2, idefics3],
   gemma3Images,
-  gemma4Media,
+  ...[gemma4Media, gemma4UnifiedMedia],
   paligemma,
   llama4Media,
   llava,

@@ -19,6 +19,7 @@ import { olmo } from './olmo.js';
 import { starcoder2 } from './starcoder2.js';
 import { gemma3n } from './gemma3n/gemma3n.js';
 import { gemma4 } from './gemma4/gemma4.js';
+import { gemma4Unified } from './gemma4/unified.js';
 import { gptOss } from './gpt-oss.js';
 import { granite } from './granite.js';
 import { graniteMoe } from './granitemoe.js';
@@ -86,7 +87,7 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[exaone4, nemotron, olmo, olmo3, qwen2Moe, starcoder2],
   ...[apertus, arcee, ministral, seedOss, vaultgemma, hunyuanDense, hunyuanMoe],
   ...[ernieMoe, phimoe, flexOlmo, dots1, glm4Moe, glm4MoeLite, lfm2Moe, minimaxM2, ministral3],
-  ...[qwen35, qwen35Moe, qwen3Next, gemma4],
+  ...[qwen35, qwen35Moe, qwen3Next, gemma4, gemma4Unified],
   ...[afmoe, exaoneMoe, graniteSwa, graniteMoeSwa, hyV3, mistral4, olmoHybrid, llama4, kimiLinear],
   ...[cwm, exaone, hyperclovax, internlm3, iquestcoder, jais2, solarOpen],
   ...[mellum, minicpm3, sarvamMla, youtu, opt],

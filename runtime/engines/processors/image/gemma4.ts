@@ -21,6 +21,8 @@ export interface SoftTokenImages {
   readonly patch: number;
   readonly factor: number;
   readonly mostPatches: number;
+  /** Patches of a feature's edge, as `gridOf` counts them. */
+  readonly pooled: number;
   /** Patches of a column, and of a line. @throws RunError 422 an image that Python's processor fails on */
   gridOf(size: Edges): readonly [number, number];
   /** @throws as `gridOf` */
@@ -35,9 +37,10 @@ const UNCHANGED = { image_mean: [0, 0, 0], image_std: [1, 1, 1] };
 
 /**
  * Gemma4ImageProcessor, from preprocessor_config.json.
+ * @param whole patches are as large as features, as in Gemma4UnifiedImageProcessor
  * @throws RunError `not_ready` for settings that it fails with, or that are not known
  */
-export function createSoftTokenImages(config: Json): SoftTokenImages {
+export function createSoftTokenImages(config: Json, { whole = false } = {}): SoftTokenImages {
   const [patch, factor] = [count(config, 'patch_size', 16), count(config, 'pooling_kernel_size', 3)];
   const tokens = count(config, 'max_soft_tokens', 280);
   if (!SOFT_TOKENS.includes(tokens))
@@ -47,15 +50,16 @@ export function createSoftTokenImages(config: Json): SoftTokenImages {
   const levels = readLevels({ do_normalize: false, ...config }, UNCHANGED);
   const mostPatches = tokens * factor ** 2;
   const edgesOf = (size: Edges) => resizedEdges(size, { mostPatches, patch, factor });
-  const gridOf = ({ height, width }: Edges) => [height / patch, width / patch] as const;
+  const edge = whole ? factor * patch : patch;
+  const gridOf = ({ height, width }: Edges) => [height / edge, width / edge] as const;
   return {
-    ...{ patch, factor, mostPatches },
+    ...{ patch, factor, pooled: whole ? 1 : factor, mostPatches: whole ? tokens : mostPatches },
     gridOf: (size) => gridOf(edgesOf(size)),
     process(image) {
       const to = edgesOf(image);
       const grid = gridOf(to);
       const resized = finish(resizedLikeTorch(image, to, resample as number));
-      return { values: finish(patchRows(resized, levels, { patch, rows: grid[0] * grid[1] })), grid };
+      return { values: finish(patchRows(resized, levels, { patch: edge, rows: grid[0] * grid[1] })), grid };
     },
   };
 }

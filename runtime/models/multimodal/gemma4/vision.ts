@@ -8,8 +8,7 @@ import { headNorm, plainHeadNorm, rmsNorm } from '../../layers/norm.js';
 import { type Rotary, rotate, turns } from '../../layers/rope.js';
 import { rotaryFrequencies } from '../../layers/rope-frequencies.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
-import { ELEMENTS } from '../../writer/tensors.js';
-import { linesAndColumns } from '../patch-cells.js';
+import { learnedPositions, patchInputs } from './patches.js';
 
 /** Gemma 4's encoder of images of any proportions, whose patches are pooled in squares. Gemma4VisionModel */
 
@@ -39,38 +38,6 @@ export const gemma4Images = z.object({
   standardize: z.boolean().default(false),
 });
 export type Gemma4Images = z.output<typeof gemma4Images>;
-
-const CHANNELS = 3;
-
-/** Patches of images of one size, line by line. */
-interface Patches {
-  /** float32 [rows, patches, numbers of a patch], from 0 to 1. */
-  pixels: Value;
-  /** int64 [2]: lines and columns. */
-  grid: Value;
-  /** float32 [patches, 2]: the line and the column of each. */
-  positions: Value;
-}
-
-function inputs(g: GraphWriter, c: Gemma4Images): Patches {
-  const pixels = g.input('pixel_values', 'float32', ['rows', 'patches', CHANNELS * c.patch_size ** 2]);
-  const shapes = g.input('spatial_shapes', 'int64', [1, 2]);
-  const grid = g.node('Reshape', [shapes, g.ints([2])]);
-  return { pixels, grid, positions: linesAndColumns(g, { frames: g.ints([1]), cells: grid, merge: 1 }) };
-}
-
-/** Vectors of the patches' columns and lines, each from a table of its own: float32 [patches, width]. */
-function learnedPositions(g: GraphWriter, positions: Value, c: Gemma4Images): Value {
-  const whole = g.node('Cast', [positions], { to: ELEMENTS.int64 });
-  const [line, column] = [0, 1].map((axis) => g.node('Gather', [whole, g.ints([axis], [])], { axis: 1 }));
-  const table = (axis: number, ids: Value) =>
-    g.rows(
-      `vision_tower.patch_embedder.position_embedding_table[${axis}]`,
-      [c.position_embedding_size, c.hidden_size],
-      ids,
-    );
-  return g.node('Add', [table(0, column!), table(1, line!)]);
-}
 
 /** The first half of a head turns by the column of a patch, the second one by its line. */
 function turnsOf(g: GraphWriter, positions: Value, c: Gemma4Images): Rotary {
@@ -176,14 +143,22 @@ function pooled(
   return g.node('Reshape', [means, all]);
 }
 
+/** Vectors of columns or of lines. */
+const tableOf = (g: GraphWriter, c: Gemma4Images) => (axis: 0 | 1, ids: Value) =>
+  g.rows(
+    `vision_tower.patch_embedder.position_embedding_table[${axis}]`,
+    [c.position_embedding_size, c.hidden_size],
+    ids,
+  );
+
 /** What images become: float32 [rows, features, width]. */
 export function softTokens(g: GraphWriter, c: Gemma4Images): Value {
-  const { pixels, grid, positions } = inputs(g, c);
+  const { pixels, numbers, grid, positions } = patchInputs(g, c.patch_size);
   const { hidden_size: width } = c;
   const centred = g.node('Sub', [g.node('Mul', [pixels, g.scalar(2)]), g.scalar(1)]);
-  const size = { from: CHANNELS * c.patch_size ** 2, to: width, bias: false };
+  const size = { from: numbers, to: width, bias: false };
   const patches = linear(g, centred, 'vision_tower.patch_embedder.input_proj', size);
-  let x = g.node('Add', [patches, learnedPositions(g, positions, c)]);
+  let x = g.node('Add', [patches, learnedPositions(g, positions, tableOf(g, c))]);
   const turn = turnsOf(g, positions, c);
   for (let i = 0; i < c.num_hidden_layers; i++)
     x = layer(g, x, { c, turn, at: (name) => `vision_tower.encoder.layers.${i}.${name}` });

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { defineFamily } from '../../family.js';
 import { decoderHeads } from '../../bases/decoder/decoder-heads.js';
 import type { Decoder } from '../../bases/decoder/decoder.js';
@@ -42,13 +43,17 @@ export function gemma4Decoder(c: Gemma4Config): Decoder {
 
 const { 'causal-lm': languageModel, embedding: states } = decoderHeads<Gemma4Config>(gemma4Decoder);
 
+/** A family of texts of its own type. */
+export const gemma4Text = (type: string, config: z.ZodType<Gemma4Config>) =>
+  defineFamily({
+    modelTypes: [type],
+    memory: { keyLayers },
+    config,
+    prefixes: ['model.'],
+    // Under the name that it has beside its towers.
+    parts: { 'model.': ['model.language_model.', 'model.'] },
+    heads: { 'causal-lm': languageModel, embedding: states },
+  });
+
 /** Layers have heads of two widths, and read what tokens say to them; the last ones read keys of former ones. modeling_gemma4.py */
-export const gemma4 = defineFamily({
-  modelTypes: ['gemma4_text'],
-  memory: { keyLayers },
-  config: gemma4Config,
-  prefixes: ['model.'],
-  // Under the name that it has beside its towers.
-  parts: { 'model.': ['model.language_model.', 'model.'] },
-  heads: { 'causal-lm': languageModel, embedding: states },
-});
+export const gemma4 = gemma4Text('gemma4_text', gemma4Config);

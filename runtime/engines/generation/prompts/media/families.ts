@@ -16,7 +16,7 @@ import { createCohere2VisionFamily } from './cohere2-vision.js';
 import { createDeepseekVlHybridFamily } from './deepseek-vl-hybrid.js';
 import { createDeepseekVlFamily } from './deepseek-vl.js';
 import { createGemma3Family } from './gemma3.js';
-import { createGemma4Family } from './gemma4.js';
+import { createGemma4Family, createGemma4UnifiedFamily } from './gemma4.js';
 import { createGlmAsrFamily } from './glmasr.js';
 import { createGotOcr2Family, createPpChart2TableFamily } from './got-ocr2.js';
 import { createIdefics2Family } from './idefics2.js';
@@ -76,6 +76,7 @@ export const PROMPTS: {
     paligemma: createPaliGemmaFamily,
     gemma3: createGemma3Family,
     gemma4: createGemma4Family,
+    'gemma4-unified': createGemma4UnifiedFamily,
     'qwen2-vl': createQwen2VlFamily,
     'paddleocr-vl': createPaddleOcrFamily,
     glm4v: createGlm4vFamily,
