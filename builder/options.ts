@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LEAST_BITS, MOST_BITS } from '../runtime/models/writer/packed-format.js';
 import { isModelId } from '../runtime/core/ids.js';
-import { type Device, type Dtype, DTYPES } from '../runtime/core/spec.js';
+import { type Device, DEVICES, type Dtype, DTYPES } from '../runtime/core/spec.js';
 import { TASK_IDS, isTaskId, type TaskId } from '../runtime/core/task-ids.js';
 
 import { endpointFrom } from './config.js';
@@ -166,8 +166,11 @@ export function addImageOptions(command: Command): Command {
   return command
     .option('--namespace <name>', 'first part of the image name', 'slipway')
     .addOption(
-      new Option('--device <device>', 'device that the image computes on')
-        .choices(['cpu', 'cuda'])
+      new Option(
+        '--device <device>',
+        'device that the image computes on (vulkan: files of GGUF by llama.cpp)',
+      )
+        .choices(DEVICES)
         .default('cpu'),
     )
     .addOption(
@@ -181,7 +184,11 @@ export function addImageOptions(command: Command): Command {
         .argParser(baseImages)
         .default({ any: DEFAULT_BASE_IMAGE }, DEFAULT_BASE_IMAGE),
     )
-    .option('--cuda-provider-sha256 <hex>', 'with --device cuda: the sha256 of the provider package', sha256);
+    .option(
+      '--cuda-provider-sha256 <hex>',
+      'with --device cuda, but for llama.cpp: the sha256 of the provider package',
+      sha256,
+    );
 }
 
 export function addBakeOption(command: Command): Command {

@@ -144,9 +144,9 @@ async function openImageCatalog(
   { namespace }: BackendFlags,
   log: BackendParts['log'],
 ): Promise<Catalog> {
-  const { platform, nvidia } = await fleet.info();
+  const { platform, devices } = await fleet.info();
   const listImages = () => fleet.listImages(LABEL.model);
-  const images = await imageCatalog({ listImages, platform, gpus: nvidia, namespace, log });
+  const images = await imageCatalog({ listImages, platform, devices, namespace, log });
   log(`${images.list().length} models have an image on the engine; "builder build" adds one`);
   return images;
 }

@@ -1,7 +1,7 @@
 import { isModelId } from '../../runtime/core/ids.js';
 import { freePort } from '../../runtime/network/free-port.js';
 import { modelImage, TEST_KEY, weightMounts } from '../conformance/isolated-server.js';
-import { LABEL } from '../images/labels.js';
+import { deviceOf, LABEL } from '../images/labels.js';
 import { httpTransport } from '../conformance/http-transport.js';
 import { meet, readStatus } from '../conformance/meet.js';
 import type { CommandDeps } from '../deps.js';
@@ -99,7 +99,7 @@ async function imageTarget(given: string, image: ImageDetails, context: TargetCo
     const started = performance.now();
     const container = await docker.startContainer({
       ...{ image: image.id, env: { KEY: TEST_KEY }, hostPort: 0, hostAddress: '127.0.0.1', mounts },
-      ...{ gpus: image.labels[LABEL.device] === 'cuda', autoRemove: true, temporary: true },
+      ...{ device: deviceOf(image.labels) ?? 'cpu', autoRemove: true, temporary: true },
     });
     const close = () => container.stop(STOP_SECONDS);
     const address = `http://127.0.0.1:${container.port}`;

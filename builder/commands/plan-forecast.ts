@@ -1,7 +1,7 @@
 import { engineOf } from '../../runtime/core/engines.js';
 import { totalmem } from 'node:os';
 import path from 'node:path';
-import { totalBytes } from '../../runtime/core/spec.js';
+import { DEVICES, totalBytes } from '../../runtime/core/spec.js';
 import { hubAddress } from '../../runtime/store/hub-address.js';
 import type { CommandDeps } from '../deps.js';
 import type { SourceFlags } from '../options.js';
@@ -23,8 +23,9 @@ export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: C
   const cache = cacheFolder(flags, deps);
   const formats = forecastFormats(model, defaultWorkers(flags.cpus));
   const [chosen] = formats;
-  const [cpu, cuda] = await Promise.all(
-    (['cpu', 'cuda'] as const).map((device) => predictImageSize({ spec, device, cache }, deps)),
+  const devices = DEVICES.filter((device) => device !== 'vulkan' || spec.profile === 'llama');
+  const [cpu, cuda, vulkan] = await Promise.all(
+    devices.map((device) => predictImageSize({ spec, device, cache }, deps)),
   );
   return {
     spec,
@@ -43,7 +44,8 @@ export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: C
         loadMachine: LOAD_MACHINE,
         image: cpu!,
       },
-      cuda: { memory: null, loadSeconds: null, reason: NO_GPU_FIGURES, image: cuda! },
+      cuda: { ...NO_FIGURES, image: cuda! },
+      ...(vulkan === undefined ? {} : { vulkan: { ...NO_FIGURES, image: vulkan } }),
     },
     gguf: model.gguf
       ? ggufFiles(
@@ -56,7 +58,10 @@ export async function forecastOf(model: ModelPlan, flags: ForecastFlags, deps: C
   };
 }
 
-const NO_GPU_FIGURES = 'measured for two networks only: docs/measurements.md, "On a GPU"';
+const NO_FIGURES = {
+  ...{ memory: null, loadSeconds: null },
+  reason: 'measured for two networks only: docs/measurements.md, "On a GPU"',
+};
 
 function gateOf({ gated, id }: ModelPlan['info'], { hub, from }: ForecastFlags, { config }: CommandDeps) {
   if (from !== undefined || !gated) return { gated: false as const };

@@ -22,7 +22,8 @@ export function forecastText(forecast: Forecast): string {
     ['cached', cachedText(forecast)],
     ...(gate.gated ? [['gate', gateText(gate)] as const] : []),
     ...deviceRows('cpu', cpuText(formats[0]!), devices.cpu.image),
-    ...deviceRows('cuda', `memory and load time not known (${devices.cuda.reason})`, devices.cuda.image),
+    ...gpuRows('cuda', devices.cuda),
+    ...(devices.vulkan ? gpuRows('vulkan', devices.vulkan) : []),
     ...formats.slice(1).map((format) => ['or', formatText(format)] as const),
     ...(forecast.gguf ?? []).map((file) => ['gguf', ggufText(file)] as const),
     ...reasonRows(reasons),
@@ -69,6 +70,9 @@ function cpuText({ memory, loadSeconds }: FormatForecast): string {
   const usual = `${megabytes(memory.peakBytes)} at most with requests of usual size`;
   return `memory ${megabytes(memory.limitBytes)} with the longest requests, ${usual}, ready after about ${loadSeconds} s`;
 }
+
+const gpuRows = (device: string, { reason, image }: Forecast['devices']['cuda']): Row[] =>
+  deviceRows(device, `memory and load time not known (${reason})`, image);
 
 function deviceRows(device: string, figures: string, image: ImageSize): Row[] {
   return [

@@ -116,7 +116,7 @@ export function containerOptions({ image, weights, prepared, flags, key }: Conta
       ...(weights === undefined ? {} : { [weights]: downloadDir('/server/model', spec) }),
       ...(flags.keyFile === undefined ? {} : { [flags.keyFile]: KEY_FILE_INSIDE }),
     },
-    gpus: device === 'cuda',
+    device,
     autoRemove: !flags.detach,
   };
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Device } from '../../runtime/core/spec.js';
 import type { IsolatedContainer, IsolatedOptions } from './isolated.js';
 import type { MadeContainers } from './made.js';
 
@@ -54,8 +55,8 @@ export interface EngineInfo {
   storage: string;
   /** As an image platform, e.g. `linux/amd64`. */
   platform: string;
-  /** True if the engine has the NVIDIA runtime. */
-  nvidia: boolean;
+  /** What images can compute on there: GPUs of NVIDIA through its toolkit, others through the kernel's files. */
+  devices: readonly Device[];
 }
 
 export interface ImageDetails {
@@ -107,8 +108,8 @@ export interface ContainerOptions {
   hostAddress: string;
   /** Read-only bind mounts: host path to container path. */
   mounts: Record<string, string>;
-  /** Ask for all GPUs. */
-  gpus: boolean;
+  /** Of the image: the container is given all GPUs that it may need. */
+  device: Device;
   /** Remove the container when it ends. */
   autoRemove: boolean;
   /** Receives stdout and stderr from the first byte; without it, `docker logs` has the output. */

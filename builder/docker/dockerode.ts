@@ -3,6 +3,7 @@ import type Dockerode from 'dockerode';
 import type { Docker, EngineInfo } from './docker.js';
 import { build } from './dockerode/build.js';
 import { start } from './dockerode/containers.js';
+import { engineDevices } from './dockerode/gpus.js';
 import {
   ensureNetwork,
   lastLine,
@@ -93,6 +94,6 @@ async function engineInfo(client: Dockerode): Promise<EngineInfo> {
     apiVersion: version.ApiVersion,
     storage: info.Driver,
     platform: `${version.Os}/${version.Arch}`,
-    nvidia: 'nvidia' in (info.Runtimes ?? {}),
+    devices: engineDevices(info),
   };
 }

@@ -1,3 +1,4 @@
+import type { Device } from '../../runtime/core/spec.js';
 import type { EngineInfo, ImageSummary } from './docker.js';
 
 /**
@@ -44,7 +45,8 @@ export interface ServerOptions {
   labels: Record<string, string>;
   /** Memory limit, without additional swap. */
   memoryBytes: number;
-  gpus: boolean;
+  /** Of the image: the container is given all GPUs that it may need. */
+  device: Device;
   /** A named volume that keeps downloads when the server is removed. */
   volume?: { name: string; path: string; labels: Record<string, string> } | undefined;
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder } from '../../runtime/store/make-folder.js';
-import type { RuntimeImage } from './runtime-image.js';
+import { needsProvider, type RuntimeImage } from './runtime-image.js';
 import { contextFolder } from './model-image.js';
 import type { BuildPlan } from './model-plan.js';
 import { render } from './render.js';
@@ -29,6 +29,7 @@ export async function writeRuntimeFolder(
     ...image,
     base: image.baseImage,
     arguments: buildArguments(image),
+    needs: needsOf(image),
   });
   const part = `${folder}.${process.pid}.part`;
   try {
@@ -62,8 +63,18 @@ export async function modelReadme(
   });
 }
 
-function buildArguments({ device }: RuntimeImage): string {
-  return device === 'cuda' ? ' --build-arg ORT_CUDA_SHA256=…' : '';
+function buildArguments(image: RuntimeImage): string {
+  return needsProvider(image) ? ' --build-arg ORT_CUDA_SHA256=…' : '';
+}
+
+/** What a build of the image takes beside its folder. */
+function needsOf(image: RuntimeImage): string {
+  const { device, profile } = image;
+  if (needsProvider(image))
+    return ', the CUDA base image and the network, for the CUDA provider whose hash you give';
+  if (device === 'cuda') return ' and the CUDA base image, and no network';
+  if (device === 'vulkan') return " and the network, for Debian's drivers of Vulkan";
+  return `, and ${profile === 'media' ? 'the network, for the source of ffmpeg' : 'no network'}`;
 }
 
 /** Writes the weights of a baked image into its build folder. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Device, ModelSpec } from '../../runtime/core/spec.js';
+import { type Device, DEVICES, type ModelSpec } from '../../runtime/core/spec.js';
 import { openApiOf } from '../../runtime/boot/openapi.js';
 import type { Figures } from '../plan/figures.js';
 
@@ -130,4 +130,9 @@ export function figuresOf(labels: Readonly<Record<string, string>>): Figures | u
     loadSeconds: number(LABEL.load),
     basis,
   };
+}
+
+/** The device that an image computes on; undefined for one that no builder labelled. */
+export function deviceOf(labels: Readonly<Record<string, string>>): Device | undefined {
+  return DEVICES.find((device) => device === labels[LABEL.device]);
 }

@@ -4,9 +4,10 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Profile } from '../../runtime/core/spec.js';
+import type { Device, Profile } from '../../runtime/core/spec.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
 import { BuilderError } from '../exit.js';
+import { GPU_PACKAGES } from './gpu-packages.js';
 import { nodeArch, type Platform } from './platform.js';
 
 const execFileAsync = promisify(execFile);
@@ -21,9 +22,9 @@ export interface PackagePart {
 }
 
 /** The packages in /server/node_modules: those with native code, and what they load. */
-export function packageParts(profile: Profile, platform: Platform): PackagePart[] {
+export function packageParts(profile: Profile, platform: Platform, device: Device = 'cpu'): PackagePart[] {
   const arch = nodeArch(platform);
-  if (profile === 'llama') return llamaParts(arch);
+  if (profile === 'llama') return llamaParts(arch, device);
   const base: PackagePart[] = [
     { name: 'onnxruntime-node', keep: ['package.json', 'dist/', `bin/napi-v6/linux/${arch}/`] },
     { name: 'onnxruntime-common', of: 'onnxruntime-node', keep: ['package.json', 'dist/cjs/'] },
@@ -44,10 +45,11 @@ export function packageParts(profile: Profile, platform: Platform): PackagePart[
   ];
 }
 
-/** llama.cpp and what calls it; neither its JavaScript nor its addon for Node.js. */
-function llamaParts(arch: string): PackagePart[] {
-  const [koffi, llama] = nativeLlama(arch);
-  const bins = `bins/linux-${arch}/`;
+/** llama.cpp and what calls it; neither its JavaScript nor its addon for Node.js. Builds for GPUs hold that for processors. */
+function llamaParts(arch: string, device: Device): PackagePart[] {
+  const [koffi] = nativeLlama(arch);
+  const build = device === 'cpu' ? `linux-${arch}` : `linux-${arch}-${device}`;
+  const bins = `bins/${build}/`;
   return [
     {
       name: 'koffi',
@@ -55,7 +57,7 @@ function llamaParts(arch: string): PackagePart[] {
     },
     { name: koffi!, of: 'koffi', keep: ['package.json', 'index.js', `linux_${arch}/`] },
     {
-      name: llama!,
+      name: `@node-llama-cpp/${build}`,
       keep: ['package.json', 'LICENSE', 'dist/', `${bins}libggml*`, `${bins}libllama.*`],
     },
   ];
@@ -105,6 +107,8 @@ export async function packageFolders(
 
 async function foreignFolder(source: PackageSource, name: string, platform: Platform): Promise<string> {
   const arch = nodeArch(platform);
+  const pinned = GPU_PACKAGES[name];
+  if (pinned) return installedOnce(source, { [`node_modules/${name}`]: { name, ...pinned } }, platform, name);
   const group = [nativeSharp(arch), nativeLlama(arch)].find((names) => names.includes(name));
   if (!group) {
     throw new BuilderError(
@@ -112,10 +116,30 @@ async function foreignFolder(source: PackageSource, name: string, platform: Plat
       `the package ${name} is not installed; run "npm ci --ignore-scripts" first`,
     );
   }
-  const packages = await lockedPackages(source.packageRoot, group);
-  const folder = path.join(source.cache, 'natives', Object.values(packages).map(nameOf).join('+'));
+  return installedOnce(source, await lockedPackages(source.packageRoot, group), platform, name);
+}
+
+async function installedOnce(
+  source: PackageSource,
+  packages: Record<string, Locked>,
+  platform: Platform,
+  name: string,
+): Promise<string> {
+  const folder = nativesFolder(source, packages);
   if (!existsSync(folder)) await install(folder, packages, platform);
   return path.join(folder, 'node_modules', name);
+}
+
+function nativesFolder({ cache }: PackageSource, packages: Record<string, Locked>): string {
+  return path.join(cache, 'natives', Object.values(packages).map(nameOf).join('+'));
+}
+
+/** True where no package for a GPU has yet to be fetched, which takes minutes. */
+export function hasGpuPackages(source: PackageSource, parts: readonly PackagePart[]): boolean {
+  return parts.every(({ name }) => {
+    const pinned = GPU_PACKAGES[name];
+    return pinned === undefined || existsSync(nativesFolder(source, { [name]: { name, ...pinned } }));
+  });
 }
 
 /** An entry of npm-shrinkwrap.json, the lockfile of a checkout and of the installed program. */

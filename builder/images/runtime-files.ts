@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Profile } from '../../runtime/core/spec.js';
+import type { Device, Profile } from '../../runtime/core/spec.js';
 import { BuilderError } from '../exit.js';
 import { packageFolders, packageParts, type PackageSource } from './packages.js';
 import type { Platform } from './platform.js';
@@ -25,10 +25,9 @@ const MODEL_FOLDER: ContextEntry = { path: `${SERVER}/model/`, mode: 0o1777 };
  */
 export async function runtimeFiles(
   source: PackageSource,
-  profile: Profile,
-  platform: Platform,
+  { profile, platform, device }: { profile: Profile; platform: Platform; device: Device },
 ): Promise<ContextEntry[]> {
-  const parts = packageParts(profile, platform);
+  const parts = packageParts(profile, platform, device);
   const folders = await packageFolders(source, parts, platform);
   const packages = await Promise.all(
     parts.map(async ({ name, keep }) => {

@@ -16,6 +16,8 @@ import { type ContextEntry, tarStream } from './tar.js';
 /** NuGet package with the CUDA provider, and a base image with the libraries that it needs. */
 const CUDA_PROVIDER = 'microsoft.ml.onnxruntime.gpu.linux';
 const CUDA_BASE = 'nvidia/cuda:12.6.3-cudnn-runtime-ubuntu24.04';
+/** llama.cpp's build for CUDA links to libcudart and libcublas of this version. */
+const LLAMA_CUDA_BASE = 'nvidia/cuda:13.1.0-runtime-ubuntu24.04';
 
 /** Identifies a runtime image. */
 export interface RuntimeChoice {
@@ -44,19 +46,14 @@ export interface RuntimeImage extends RuntimeChoice {
  * @throws BuilderError `usage` for a device that the platform does not have
  */
 export async function planRuntimeImage(source: PackageSource, choice: RuntimeChoice): Promise<RuntimeImage> {
-  if (choice.device === 'cuda' && choice.platform !== 'linux/amd64') {
-    throw new BuilderError(
-      'usage',
-      '--device cuda needs --platform linux/amd64: there is no CUDA build for another',
-    );
-  }
+  refuseDevice(choice);
   const template = await readFile(
-    path.join(source.packageRoot, `templates/runtime.${choice.device}.Dockerfile.eta`),
+    path.join(source.packageRoot, `templates/${templateOf(choice)}.Dockerfile.eta`),
     'utf8',
   );
   const provider = providerUrl(source.packageRoot);
   const dockerfile = renderRuntimeDockerfile(template, choice, provider);
-  const entries = await runtimeFiles(source, choice.profile, choice.platform);
+  const entries = await runtimeFiles(source, choice);
   const digest = await contentDigest([...entries, { path: 'Dockerfile', content: dockerfile }]);
   const cross = choice.profile === 'media' && choice.device === 'cpu';
   return {
@@ -66,6 +63,23 @@ export async function planRuntimeImage(source: PackageSource, choice: RuntimeCho
     ...(cross ? { crossDockerfile: renderRuntimeDockerfile(template, choice, provider, 'added') } : {}),
     entries,
   };
+}
+
+/** Models that llama.cpp computes need neither ONNX Runtime's provider nor the libraries that it links to. */
+function templateOf({ profile, device }: RuntimeChoice): string {
+  return profile === 'llama' && device !== 'cpu' ? `runtime.llama-${device}` : `runtime.${device}`;
+}
+
+function refuseDevice({ device, platform, profile }: RuntimeChoice): void {
+  if (device === 'cpu') return;
+  if (device === 'vulkan' && profile !== 'llama') {
+    const what = '--device vulkan is for files of GGUF that llama.cpp computes (--engine llama)';
+    throw new BuilderError('usage', `${what}; ONNX Runtime, which computes this model, takes --device cuda`);
+  }
+  if (platform !== 'linux/amd64') {
+    const what = `--device ${device} needs --platform linux/amd64`;
+    throw new BuilderError('usage', `${what}: there is no build for ${device} of another`);
+  }
 }
 
 /**
@@ -81,7 +95,7 @@ export function renderRuntimeDockerfile(
   return render(template, {
     base: choice.baseImage,
     ffmpeg: choice.profile === 'media' ? ffmpeg : 'none',
-    cudaBase: CUDA_BASE,
+    cudaBase: choice.profile === 'llama' ? LLAMA_CUDA_BASE : CUDA_BASE,
     providerUrl: provider,
     labels: labelArguments([
       [LABEL.runtime, `${choice.profile}-${choice.device}`],
@@ -119,7 +133,7 @@ export async function ensureRuntimeImage(image: RuntimeImage, { docker, onLine, 
   const existing = await docker.inspectImage(image.name);
   if (existing?.platform === image.platform) return { built: false };
   await refuseOtherBase(image, docker);
-  if (image.device === 'cuda') demandProviderHash(image, buildArgs);
+  if (needsProvider(image)) demandProviderHash(image, buildArgs);
   const { platform } = await docker.info();
   const entries = await contextOf(image, platform, { docker, onLine, buildArgs });
   await docker.buildImage(
@@ -153,7 +167,7 @@ async function contextOf(image: RuntimeImage, enginePlatform: string, engine: Ru
 
 /** For another platform, an engine would fetch the base again and replace the one that it has. */
 async function refuseOtherBase(image: RuntimeImage, docker: Docker): Promise<void> {
-  if (image.device !== 'cpu') return;
+  if (image.device === 'cuda') return;
   const base = await docker.inspectImage(image.baseImage);
   if (base && base.platform !== image.platform) throw wrongBase(image, base.platform);
 }
@@ -167,6 +181,11 @@ function wrongBase({ platform, dockerfile }: RuntimeImage, found: string | undef
     'failure',
     `the base image ${base} here is for ${found}, not ${platform}; ${remedy}`,
   );
+}
+
+/** ONNX Runtime's provider for CUDA is fetched while the image is built. */
+export function needsProvider({ device, profile }: Pick<RuntimeChoice, 'device' | 'profile'>): boolean {
+  return device === 'cuda' && profile !== 'llama';
 }
 
 /** The Dockerfile checks this, too, but only after fetching a large base image. */

@@ -40,9 +40,18 @@ function serverService(settings: ManifestSettings): JsonObject {
     },
     stop_grace_period: `${GRACE_SECONDS}s`,
     restart: 'unless-stopped',
+    ...(device === 'vulkan' ? VULKAN : {}),
     ...deploy({ device, replicas }),
   };
 }
+
+const RENDER_GROUP = 'give the number that "stat -c %g /dev/dri/renderD128" prints';
+
+/** The kernel's files of GPUs, and the group that may open them, whose number differs between hosts. */
+const VULKAN: JsonObject = {
+  devices: ['/dev/dri'],
+  group_add: [`\${RENDER_GROUP:?${RENDER_GROUP}}`],
+};
 
 function deploy({ device, replicas }: Pick<ManifestSettings, 'device' | 'replicas'>): JsonObject {
   const devices = [{ driver: 'nvidia', count: 1, capabilities: ['gpu'] }];

@@ -144,7 +144,7 @@ function variables(env: Record<string, string>): { name: string; value: string }
 /** CPU is only requested, so that idle CPU can be used; memory is limited. */
 function resources({ cpus, memoryBytes, device }: ManifestSettings): JsonObject {
   const memory = memoryBytes === undefined ? {} : { memory: `${mebibytes(memoryBytes)}Mi` };
-  const gpu = device === 'cuda' ? { 'nvidia.com/gpu': '1' } : {};
+  const gpu = device === 'cpu' ? {} : { 'nvidia.com/gpu': '1' };
   return { requests: { cpu: String(cpus), ...memory, ...gpu }, limits: { ...memory, ...gpu } };
 }
 

@@ -46,12 +46,18 @@ function container(settings: ManifestSettings): string[] {
     // U: changes the owner of the volume to the user.
     ...(baked ? [] : [`Volume=${name}-model:${MODEL_DIR}:U`]),
     ...(publish === undefined ? [] : [`PublishPort=${publish}:${PORT}`]),
-    ...(device === 'cuda' ? ['AddDevice=nvidia.com/gpu=all'] : []),
+    ...gpuLines(device),
     'HealthCmd=["node","/server/healthcheck.mjs"]',
     'HealthInterval=15s',
     `HealthStartPeriod=${startSeconds}s`,
     `PodmanArgs=${[...memory, `--stop-timeout=${GRACE_SECONDS}`].join(' ')}`,
   ];
+}
+
+/** Images for Vulkan open the kernel's files of GPUs; `keep-groups` keeps the group that may do so. */
+function gpuLines(device: ManifestSettings['device']): string[] {
+  if (device === 'cuda') return ['AddDevice=nvidia.com/gpu=all'];
+  return device === 'vulkan' ? ['AddDevice=/dev/dri', 'GroupAdd=keep-groups'] : [];
 }
 
 /** Escapes `%`, backslashes and quotes for systemd. */

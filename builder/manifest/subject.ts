@@ -4,7 +4,7 @@ import type { Device } from '../../runtime/core/spec.js';
 import { isTaskId, type TaskId } from '../../runtime/core/task-ids.js';
 import type { Docker } from '../docker/docker.js';
 import { BuilderError } from '../exit.js';
-import { figuresOf, LABEL } from '../images/labels.js';
+import { deviceOf, figuresOf, LABEL } from '../images/labels.js';
 import type { Figures } from '../plan/figures.js';
 import { fileArchive, isFile, onlyImage } from '../transfer/sources.js';
 
@@ -42,8 +42,8 @@ export async function readManifestSubject(given: string, docker: Docker): Promis
 
 function aboutOf(given: string, labels: Readonly<Record<string, string>>): Omit<ManifestSubject, 'image'> {
   const [modelId, task] = [labels[LABEL.model] ?? '', labels[LABEL.task] ?? ''];
-  const device = labels[LABEL.device];
-  if (!isModelId(modelId) || !isTaskId(task) || (device !== 'cpu' && device !== 'cuda')) {
+  const device = deviceOf(labels);
+  if (!isModelId(modelId) || !isTaskId(task) || device === undefined) {
     const what = `${given} is no model image of builder's: its labels name no model, task and device`;
     throw new BuilderError('refused', `${what}; make one with "builder build"`);
   }

@@ -29,7 +29,7 @@ export function predictedFigures(
   { formats, facts, parameters }: Pick<ModelPlan, 'formats' | 'facts' | 'parameters'>,
   device: Device,
 ): Figures {
-  if (device === 'cuda') return { parameters, basis: 'predicted' };
+  if (device !== 'cpu') return { parameters, basis: 'predicted' };
   const [forecast] = forecastFormats({ formats: formats.slice(0, 1), facts }, MAX_WORKERS);
   const { memory, loadSeconds } = forecast!;
   return { parameters, memoryBytes: memory.limitBytes, loadSeconds, basis: 'predicted' };

@@ -2,6 +2,7 @@ import { totalBytes } from '../../runtime/core/spec.js';
 import type { Device, ModelSpec } from '../../runtime/core/spec.js';
 import type { CommandDeps } from '../deps.js';
 import { BuilderError } from '../exit.js';
+import { hasGpuPackages, packageParts } from '../images/packages.js';
 import { hostPlatform } from '../images/platform.js';
 import { planRuntimeImage, type RuntimeImage } from '../images/runtime-image.js';
 import { DEFAULT_BASE_IMAGE } from '../options.js';
@@ -38,7 +39,7 @@ const unknown = (reason: string): RuntimeSize => ({ runtimeBytes: null, basis: '
 
 async function runtimeSize({ spec, device, cache }: Request, deps: CommandDeps): Promise<RuntimeSize> {
   const { docker, packageRoot, version } = deps;
-  const platform = device === 'cuda' ? 'linux/amd64' : hostPlatform();
+  const platform = device === 'cpu' ? hostPlatform() : 'linux/amd64';
   const choice = {
     namespace: 'slipway',
     profile: spec.profile,
@@ -46,12 +47,13 @@ async function runtimeSize({ spec, device, cache }: Request, deps: CommandDeps):
     platform,
     baseImage: DEFAULT_BASE_IMAGE,
   };
+  const source = { packageRoot, cache };
+  if (!hasGpuPackages(source, packageParts(spec.profile, platform, device))) return notBuilt(device);
   try {
-    const runtime = await planRuntimeImage({ packageRoot, cache }, { ...choice, version });
+    const runtime = await planRuntimeImage(source, { ...choice, version });
     const there = await docker.inspectImage(runtime.name);
     if (there) return { runtimeBytes: there.size, basis: 'measured' };
-    if (device === 'cuda')
-      return unknown('no CUDA image has been built here, and its libraries are not fetched to tell');
+    if (device !== 'cpu') return notBuilt(device);
     const base = await docker.inspectImage(DEFAULT_BASE_IMAGE);
     if (!base) return unknown(`the base image ${DEFAULT_BASE_IMAGE} is not here; "docker pull" it to know`);
     return { runtimeBytes: base.size + addedBytes(runtime), basis: 'estimated' };
@@ -60,6 +62,11 @@ async function runtimeSize({ spec, device, cache }: Request, deps: CommandDeps):
     throw error;
   }
 }
+
+const NAMES = { cpu: 'CPU', cuda: 'CUDA', vulkan: 'Vulkan' };
+
+const notBuilt = (device: Device): RuntimeSize =>
+  unknown(`no ${NAMES[device]} image has been built here, and its libraries are not fetched to tell`);
 
 /** What is compiled in a stage of the image: ffmpeg and the libraries that it needs, measured on linux/amd64. */
 const FFMPEG_BYTES = 16_150_000;

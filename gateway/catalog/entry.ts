@@ -1,3 +1,4 @@
+import type { Device } from '../../runtime/core/spec.js';
 import type { ModerationFlags } from '../../runtime/core/moderation.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import type { Remote } from '../remote/remote.js';
@@ -40,6 +41,6 @@ export interface ModelImage {
   reference: string;
   /** The weights are in it. */
   baked: boolean;
-  /** It needs a GPU. */
-  gpu: boolean;
+  /** What it computes on. */
+  device: Device;
 }

@@ -1,7 +1,8 @@
 import { isModelId } from '../../runtime/core/ids.js';
 import { isTaskId } from '../../runtime/core/task-ids.js';
+import type { Device } from '../../runtime/core/spec.js';
 import type { ImageSummary } from '../../builder/docker/docker.js';
-import { LABEL } from '../../builder/images/labels.js';
+import { deviceOf, LABEL } from '../../builder/images/labels.js';
 import type { Catalog, ModelEntry } from './entry.js';
 import { figuresFromLabels, sortedById } from './entries.js';
 import { polledCatalog } from './polled.js';
@@ -11,8 +12,8 @@ export interface ImageCatalogOptions {
   listImages(): Promise<ImageSummary[]>;
   /** Platform of the engine, e.g. `linux/amd64`; images of others are left out. */
   platform: string;
-  /** The engine has GPUs. */
-  gpus: boolean;
+  /** What images can compute on there. */
+  devices: readonly Device[];
   /** First part of the image names to include; all when absent. */
   namespace?: string | undefined;
   everyMs?: number;
@@ -33,7 +34,7 @@ export async function imageCatalog(options: ImageCatalogOptions): Promise<Catalo
   });
 }
 
-type ImageFilter = Pick<ImageCatalogOptions, 'platform' | 'gpus' | 'namespace'>;
+type ImageFilter = Pick<ImageCatalogOptions, 'platform' | 'devices' | 'namespace'>;
 
 function entriesOf(images: readonly ImageSummary[], filter: ImageFilter): Map<string, ModelEntry> {
   const best = new Map<string, ImageSummary>();
@@ -53,23 +54,22 @@ function isNamed({ references }: ImageSummary, namespace: string | undefined): b
   );
 }
 
-function canRun(image: ImageSummary, { platform, gpus, namespace }: ImageFilter): boolean {
+function canRun(image: ImageSummary, { platform, devices, namespace }: ImageFilter): boolean {
   const { labels } = image;
   return (
     isNamed(image, namespace) &&
     isModelId(labels[LABEL.model] ?? '') &&
     isTaskId(labels[LABEL.task] ?? '') &&
     labels[LABEL.platform] === platform &&
-    (labels[LABEL.device] !== 'cuda' || gpus)
+    devices.includes(deviceOf(labels) ?? 'cpu')
   );
 }
 
 /** Prefers GPU images, then sealed, then baked ones. Of equals the first, which is the newest, stays. */
 function rank({ labels }: ImageSummary): number {
   const hasValue = (label: string, value: string) => Number(labels[label] === value);
-  return (
-    4 * hasValue(LABEL.device, 'cuda') + 2 * hasValue(LABEL.sealed, 'true') + hasValue(LABEL.baked, 'true')
-  );
+  const gpu = Number((deviceOf(labels) ?? 'cpu') !== 'cpu');
+  return 4 * gpu + 2 * hasValue(LABEL.sealed, 'true') + hasValue(LABEL.baked, 'true');
 }
 
 function entryOf({ id, labels, references }: ImageSummary): ModelEntry {
@@ -82,7 +82,7 @@ function entryOf({ id, labels, references }: ImageSummary): ModelEntry {
       id,
       reference: references[0]!,
       baked: labels[LABEL.baked] === 'true',
-      gpu: labels[LABEL.device] === 'cuda',
+      device: deviceOf(labels) ?? 'cpu',
     },
   };
 }

@@ -77,7 +77,7 @@ export function serverOptions(entry: ModelEntry, options: ContainerOptions): Omi
     labels,
     // No limit while the memory is only assumed, so that a wrong guess does not kill it.
     memoryBytes: figures === 'assumed' ? 0 : Math.round(ramRequired * 1e9),
-    gpus: image.gpu,
+    device: image.device,
     volume: image.baked ? undefined : volume,
   };
 }

@@ -1,4 +1,5 @@
-import { accessSync, chownSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chownSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 /**
  * If started as root (the default of images), gives the weights folder to the unprivileged user, which root-owned bind
@@ -10,7 +11,7 @@ export function dropPrivileges(user: number | undefined, modelDir: string): stri
   if (user === undefined || process.getuid?.() !== 0) return undefined;
   const handover = giveFolder(modelDir, user);
   try {
-    process.setgroups!([]);
+    process.setgroups!(renderGroups());
     process.setgid!(user);
     process.setuid!(user);
   } catch (error) {
@@ -32,4 +33,18 @@ function giveFolder(dir: string, user: number): string {
 function writableByAll(dir: string): boolean {
   accessSync(dir, constants.R_OK);
   return (statSync(dir).mode & 0o002) !== 0;
+}
+
+const RENDER_FOLDER = '/dev/dri';
+
+/** Groups of the kernel's files of GPUs (`render` on the host, whose number differs between hosts), where there are some. */
+function renderGroups(): number[] {
+  try {
+    const files = readdirSync(RENDER_FOLDER).filter((name) => name.startsWith('render'));
+    const groups = files.map((name) => statSync(join(RENDER_FOLDER, name)).gid);
+    return [...new Set(groups)].filter((group) => group !== 0);
+  } catch {
+    // There are no GPUs.
+    return [];
+  }
 }

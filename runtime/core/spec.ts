@@ -134,7 +134,9 @@ export interface WrittenGraph {
   content: string;
 }
 
-export type Device = 'cpu' | 'cuda';
+/** What an image computes on. `vulkan` is for models that llama.cpp computes: GPUs of AMD and Intel, too. */
+export const DEVICES = ['cpu', 'cuda', 'vulkan'] as const;
+export type Device = (typeof DEVICES)[number];
 
 /** Bytes of all files of a spec. */
 export function totalBytes(spec: { files: readonly RepoFile[] }): number {

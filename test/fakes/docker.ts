@@ -58,7 +58,13 @@ export function fakeDocker(platform = 'linux/amd64'): FakeDocker {
     },
     archives: new Map(),
     loads: [],
-    info: async () => ({ version: '0', apiVersion: '1.41', storage: 'memory', platform, nvidia: false }),
+    info: async () => ({
+      version: '0',
+      apiVersion: '1.41',
+      storage: 'memory',
+      platform,
+      devices: ['cpu'] as const,
+    }),
     inspectImage: async (reference) =>
       images.get(reference) ?? [...images.values()].find(({ id }) => id === reference),
     async buildImage(context, options, onLine) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import type Dockerode from 'dockerode';
 import type { ContainerOptions, RunningContainer } from '../docker.js';
+import { gpuSettings } from './gpus.js';
 import { madeBy } from '../made.js';
 import { isNotFound, type EngineError, withEngineErrors } from '../engine-errors.js';
 
@@ -21,7 +22,7 @@ export async function start(client: Dockerode, options: ContainerOptions): Promi
       AutoRemove: options.autoRemove,
       PortBindings: { '80/tcp': [{ HostIp: options.hostAddress, HostPort: String(options.hostPort) }] },
       Binds: readOnlyBinds(options.mounts),
-      ...(options.gpus ? { DeviceRequests: [{ Driver: 'nvidia', Count: -1, Capabilities: [['gpu']] }] } : {}),
+      ...(await gpuSettings(client, options.device)),
     },
   });
   // Both before the start, because a container that ends at once may be removed with its output and status.

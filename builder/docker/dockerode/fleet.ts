@@ -5,6 +5,7 @@ import { BuilderError } from '../../exit.js';
 import { isNotFound, type EngineError, explainEngineError, withEngineErrors } from '../engine-errors.js';
 import type { FleetServer, Network, PreparedServer, Secrets, ServerOptions } from '../fleet.js';
 import { stop } from './containers.js';
+import { gpuSettings } from './gpus.js';
 import { creation, sendSecrets } from './server-settings.js';
 
 export async function ensureNetwork(client: Dockerode, { name, labels, internal }: Network): Promise<void> {
@@ -30,7 +31,9 @@ function otherKind(name: string, internal: boolean): BuilderError {
 
 export async function prepareServer(client: Dockerode, options: ServerOptions): Promise<PreparedServer> {
   const image = await client.getImage(options.image).inspect();
-  const container = await client.createContainer(creation(options, image.Config));
+  const container = await client.createContainer(
+    creation(options, image.Config, await gpuSettings(client, options.device)),
+  );
   try {
     // Attach before the start, so that no input is lost.
     const stdin = (await container.attach({ stream: true, stdin: true, hijack: true })) as Duplex;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type Dockerode from 'dockerode';
+import type { gpuSettings } from './gpus.js';
 import { SECRETS, type Secrets, type ServerOptions } from '../fleet.js';
 
 /** Capabilities that a server needs while it is root: to change owners, and to drop its privileges. */
@@ -29,8 +30,12 @@ interface ImageCommand {
 }
 
 /** The root file system is read-only; secrets are in memory, and the server writes to volumes only. */
-export function creation(options: ServerOptions, image: ImageCommand): Dockerode.ContainerCreateOptions {
-  const { name, network, env, labels, memoryBytes, gpus, volume } = options;
+export function creation(
+  options: ServerOptions,
+  image: ImageCommand,
+  gpus: Awaited<ReturnType<typeof gpuSettings>>,
+): Dockerode.ContainerCreateOptions {
+  const { name, network, env, labels, memoryBytes, volume } = options;
   const own = [image.Entrypoint ?? [], image.Cmd ?? []].flat();
   // An image that was committed from such a container has its entry point.
   const command = WRAPPER.every((part, i) => own[i] === part) ? own.slice(WRAPPER.length) : own;
@@ -47,7 +52,7 @@ export function creation(options: ServerOptions, image: ImageCommand): Dockerode
       ...{ PidsLimit: MOST_PROCESSES, LogConfig: LOG, ReadonlyRootfs: true },
       Tmpfs: { [SECRETS]: 'mode=0700,size=64k,noexec,nosuid,nodev' },
       Mounts: [scratch(labels), ...(volume === undefined ? [] : [mountOf(volume)])],
-      ...(gpus ? { DeviceRequests: [{ Driver: 'nvidia', Count: -1, Capabilities: [['gpu']] }] } : {}),
+      ...gpus,
     },
   };
 }

@@ -94,7 +94,7 @@ test('a server that is ready can be asked whether it lives, and is stopped with 
 describe('what a container is started with', () => {
   const model = (image: Partial<ModelEntry['image']> = {}): ModelEntry => ({
     ...entry('org/a'),
-    image: { id: 'sha256:one', reference: 'slipway/a', baked: true, gpu: false, ...image },
+    image: { id: 'sha256:one', reference: 'slipway/a', baked: true, device: 'cpu' as const, ...image },
   });
   const options = {
     ...{ name: 'harbour', offline: false, hub: { token: 'hf_t' } },

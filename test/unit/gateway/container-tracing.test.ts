@@ -11,7 +11,7 @@ const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
 const model: ModelEntry = {
   ...entry('org/a'),
-  image: { id: 'sha256:one', reference: 'slipway/a', baked: true, gpu: false },
+  image: { id: 'sha256:one', reference: 'slipway/a', baked: true, device: 'cpu' as const },
 };
 
 /** What a container gets, of variables and of secrets. */

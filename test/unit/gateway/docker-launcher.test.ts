@@ -5,7 +5,7 @@ import { entry } from '../../fakes/launcher.js';
 
 const model = (modelId: string, id = 'sha256:one'): ModelEntry => ({
   ...entry(modelId),
-  image: { id, reference: `slipway/${id}`, baked: true, gpu: false },
+  image: { id, reference: `slipway/${id}`, baked: true, device: 'cpu' as const },
 });
 
 /** An engine whose containers answer nothing: their starts are ended by the test. */

@@ -1,3 +1,4 @@
+import type { Device } from '../../../runtime/core/spec.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BuilderError } from '../../../builder/exit.js';
 import type { ImageSummary } from '../../../builder/docker/docker.js';
@@ -24,9 +25,9 @@ function image(
   return { id, references, size: 1, created: 0, labels: Object.fromEntries(named) as Record<string, string> };
 }
 
-const machine = { platform: 'linux/amd64', gpus: false, everyMs: 5, log: () => {} };
+const machine = { platform: 'linux/amd64', devices: ['cpu'] as readonly Device[], everyMs: 5, log: () => {} };
 
-async function found(images: ImageSummary[], more: { gpus?: boolean; namespace?: string } = {}) {
+async function found(images: ImageSummary[], more: { devices?: readonly Device[]; namespace?: string } = {}) {
   const catalog = await imageCatalog({ ...machine, ...more, listImages: async () => images });
   catalog.close();
   return catalog.list();
@@ -39,7 +40,10 @@ test('an entry says what the labels say, with some room', async () => {
   expect(await found([image('one', labels)])).toEqual([
     {
       ...{ modelId: MODEL, task: 'chat', params: 0.000033828, ramRequired: 0.525, figures: 'measured' },
-      ...{ addresses: [], image: { id: 'one', reference: 'slipway/m:one', baked: true, gpu: false } },
+      ...{
+        addresses: [],
+        image: { id: 'one', reference: 'slipway/m:one', baked: true, device: 'cpu' as const },
+      },
     },
   ]);
   expect(await found([image('one')])).toMatchObject([{ params: null, figures: 'assumed' }]);
@@ -49,9 +53,12 @@ test('of several images the one that needs least from outside is taken, and of e
   expect(await chosen([image('newer'), image('older')])).toBe('newer');
   expect(await chosen([image('downloads', { baked: 'false' }), image('baked')])).toBe('baked');
   expect(await chosen([image('baked'), image('sealed', { sealed: 'true' })])).toBe('sealed');
+  const vulkan = image('vulkan', { device: 'vulkan', baked: 'false' });
+  expect(await chosen([vulkan, image('cpu')])).toBe('cpu');
+  expect(await chosen([vulkan, image('cpu')], { devices: ['cpu', 'vulkan'] })).toBe('vulkan');
   const gpu = image('gpu', { device: 'cuda', baked: 'false' });
   expect(await chosen([gpu, image('cpu')])).toBe('cpu');
-  expect(await chosen([gpu, image('cpu')], { gpus: true })).toBe('gpu');
+  expect(await chosen([gpu, image('cpu')], { devices: ['cpu', 'cuda', 'vulkan'] })).toBe('gpu');
 });
 
 test.each([
@@ -112,7 +119,7 @@ test('what is measured counts where nobody knew, and nowhere else', () => {
 });
 
 test('a file adds to what images say: its own figures win, theirs fill up', () => {
-  const server = { id: 'one', reference: 'x/m:1', baked: true, gpu: false };
+  const server = { id: 'one', reference: 'x/m:1', baked: true, device: 'cpu' as const };
   const images = fixedCatalog([
     { ...entry('m/a', 0.7), params: 3, figures: 'measured', image: server },
     { ...entry('m/b', 0.7), params: 3, figures: 'measured', image: server },

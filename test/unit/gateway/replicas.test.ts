@@ -4,7 +4,7 @@ import type { LeftoverServer } from '../../../gateway/upstream/upstream.js';
 import { entry, fakeLauncher, never, pool } from '../../fakes/launcher.js';
 import { waitFor } from '../../fakes/server.js';
 
-const image = (id: string) => ({ id, reference: `x/${id}`, baked: true, gpu: false });
+const image = (id: string) => ({ id, reference: `x/${id}`, baked: true, device: 'cpu' as const });
 
 describe('servers of one model', () => {
   test('a busy one gets company, where there is room, and no more than it may', async () => {

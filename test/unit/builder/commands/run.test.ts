@@ -20,7 +20,7 @@ describe('the container of builder run', () => {
       hostPort: 9000,
       hostAddress: '127.0.0.1',
       mounts: { '/cache/models/Org/Model-Name/c': `/server/model/Org/Model-Name/${sampleSpec().commit}` },
-      gpus: false,
+      device: 'cpu',
       autoRemove: true,
     });
   });

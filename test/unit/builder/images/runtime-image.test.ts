@@ -11,6 +11,8 @@ import {
   renderRuntimeDockerfile,
   type RuntimeChoice,
 } from '../../../../builder/images/runtime-image.js';
+import { GPU_PACKAGES } from '../../../../builder/images/gpu-packages.js';
+import { packageParts } from '../../../../builder/images/packages.js';
 import { hostPlatform } from '../../../../builder/images/platform.js';
 import { fakeDocker } from '../../../fakes/docker.js';
 
@@ -109,11 +111,33 @@ describe('content of a runtime image', () => {
     await expect(plan).rejects.toThrow('npm run build');
   });
 
-  test('cuda has no build but for amd64', async () => {
-    await expect(planned({ device: 'cuda', platform: 'linux/arm64' })).rejects.toMatchObject({
+  test.each(['cuda', 'vulkan'] as const)('%s has no build but for amd64', async (device) => {
+    await expect(planned({ profile: 'llama', device, platform: 'linux/arm64' })).rejects.toMatchObject({
       exit: 'usage',
     });
   });
+
+  test('vulkan is for llama.cpp only, and the error names the device of others', async () => {
+    const plan = planned({ device: 'vulkan', platform: 'linux/amd64' });
+    await expect(plan).rejects.toThrow(/GGUF.*--device cuda/);
+    await expect(plan).rejects.toMatchObject({ exit: 'usage' });
+  });
+
+  test.each(['cuda', 'vulkan'] as const)(
+    'llama.cpp for %s takes the build of that device, of the version for processors',
+    async (device) => {
+      const name = `@node-llama-cpp/linux-x64-${device}`;
+      const parts = packageParts('llama', 'linux/amd64', device);
+      expect(parts.map((part) => part.name)).toEqual(['koffi', '@koromix/koffi-linux-x64', name]);
+      expect(parts[2]!.keep).toContain(`bins/linux-x64-${device}/libggml*`);
+      const lock = JSON.parse(readFileSync('npm-shrinkwrap.json', 'utf8')) as {
+        packages: Record<string, { version: string }>;
+      };
+      expect(GPU_PACKAGES[name]!.version).toBe(
+        lock.packages['node_modules/@node-llama-cpp/linux-x64']!.version,
+      );
+    },
+  );
 });
 
 test('an image of that name is not built again', async () => {
@@ -183,9 +207,15 @@ describe('sound and video for another platform than the engine’s', () => {
   });
 });
 
-describe.each(['cpu', 'cuda'] as const)('Dockerfile for %s', (device) => {
-  const template = readFileSync(`templates/runtime.${device}.Dockerfile.eta`, 'utf8');
-  const text = renderRuntimeDockerfile(template, { ...choice, device }, 'https://feed.test/provider.nupkg');
+describe.each([
+  ['text', 'cpu', 'runtime.cpu'],
+  ['text', 'cuda', 'runtime.cuda'],
+  ['llama', 'cuda', 'runtime.llama-cuda'],
+  ['llama', 'vulkan', 'runtime.llama-vulkan'],
+] as const)('Dockerfile of profile %s for %s', (profile, device, name) => {
+  const template = readFileSync(`templates/${name}.Dockerfile.eta`, 'utf8');
+  const changes = { ...choice, profile, device };
+  const text = renderRuntimeDockerfile(template, changes, 'https://feed.test/provider.nupkg');
   const parsed = DockerfileParser.parse(text);
   const keywords = parsed.getInstructions().map((instruction) => instruction.getKeyword());
 
@@ -241,4 +271,14 @@ test('a cuda image is not begun without the hash of its provider', async () => {
   const buildArgs = { ORT_CUDA_SHA256: 'a'.repeat(64) };
   await ensureRuntimeImage(image, { docker, onLine, buildArgs });
   expect(docker.builds).toEqual([expect.objectContaining({ buildArgs })]);
+});
+
+test('llama.cpp for cuda asks for no provider of ONNX Runtime', async () => {
+  const docker = fakeDocker('linux/amd64');
+  const image = { ...(await planned()), profile: 'llama' as const, device: 'cuda' as const };
+  const build = ensureRuntimeImage(
+    { ...image, platform: 'linux/amd64' },
+    { docker, onLine: () => undefined },
+  );
+  expect(await build).toEqual({ built: true });
 });

@@ -87,6 +87,18 @@ describe('a manifest', () => {
     expect((await manifestOf('quadlet', {}, labels)).text).toContain('AddDevice=nvidia.com/gpu=all');
   });
 
+  test('for Vulkan, Compose and Podman give the kernel’s files of GPUs and the group that may open them', async () => {
+    const labels = { ...LABELS, [LABEL.device]: 'vulkan' };
+    const { resources } = (await podOf('kubernetes', {}, labels)).containers[0]!;
+    expect(resources.limits['nvidia.com/gpu']).toBe('1');
+    const compose = (await manifestOf('compose', {}, labels)).text;
+    expect(compose).toContain('/dev/dri');
+    expect(compose).toContain('${RENDER_GROUP:?');
+    expect(compose).not.toContain('nvidia');
+    const quadlet = (await manifestOf('quadlet', {}, labels)).text;
+    expect(quadlet).toContain('AddDevice=/dev/dri\nGroupAdd=keep-groups');
+  });
+
   test('names exactly the model, and labels it so that it is found', async () => {
     const { documents } = await manifestOf('kubernetes', { namespace: 'models' });
     expect(documents[1]).toMatchObject({
