@@ -63,7 +63,7 @@ export async function planExport({
 }: ExportRequest): Promise<ToExport | string> {
   if (choice === 'never') return 'exports are switched off (--export never)';
   const read = async (name: string) => parseObject(name, await source.readText(info, name));
-  const [config, processing] = await Promise.all([read('config.json'), read('preprocessor_config.json')]);
+  const [config, processing] = await Promise.all([read('config.json'), readProcessing(info, read)]);
   const recipes = recipesFor({ head, config, processing });
   if (typeof recipes === 'string') return `no export: ${recipes}`;
   const modelType = config['model_type'] as string;
@@ -88,6 +88,16 @@ export async function planExport({
     dtype: dtypeOf(index),
     known: verdict.kind === 'exports',
   };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** preprocessor_config.json, or the image part of the newer processor_config.json. */
+async function readProcessing({ files }: ModelInfo, read: (name: string) => Promise<Json>): Promise<Json> {
+  const own = 'preprocessor_config.json';
+  if (files.some(({ path }) => path === own)) return read(own);
+  const combined = await read('processor_config.json');
+  return (combined['image_processor'] ?? combined) as Json;
 }
 
 /** Files of the checkpoint, the index of shards included. */

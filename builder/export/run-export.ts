@@ -74,8 +74,9 @@ function jobOf({ recipe, fusions, out, threads }: RunRequest, model: string) {
   const inputs = Object.fromEntries(
     Object.entries(recipe.inputs).map(([name, input]) => [name, { optional: false, ...input }]),
   );
-  const { padding = 'right', decoder = false, part = '', names = {} } = recipe;
-  return { ...recipe, ...{ padding, decoder, part, names, inputs, model, out, fusions, threads } };
+  const { padding = 'right', decoder = false, part = '', names = {}, images = [], image = {} } = recipe;
+  const usual = { padding, decoder, part, names, images, image };
+  return { ...recipe, ...usual, ...{ inputs, model, out, fusions, threads } };
 }
 
 /** A folder with links to these files alone: no code of the repository, no other weights. */

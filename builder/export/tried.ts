@@ -48,6 +48,9 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
   'masked-lm': {
     '': ['modernvbert mvp nomic_bert perceiver roc_bert ultrabert ultravbert xlm-roberta-xl'],
   },
+  'media-chat': {
+    '': ['aria'],
+  },
   'object-detection': {
     '': ['dab-detr lw_detr'],
     "it has no scores, which Python's pipeline asks for, too": ['pp_ocrv5_mobile_det'],

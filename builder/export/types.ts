@@ -20,6 +20,8 @@ export type SampleInput = { axes: readonly (number | string)[]; optional?: boole
   /** 0 in the first half of a text, 1 in the second. */
   | { kind: 'segments' }
   | { kind: 'zeros' }
+  /** Of each image: true in a part of it at the upper left. */
+  | { kind: 'corner' }
   /** Floats around zero. */
   | { kind: 'noise' }
 );
@@ -41,8 +43,16 @@ export interface ExportRecipe {
   padding?: 'left';
   /** A step of a decoder: tokens behind a cache, which transformers itself makes of the sample. */
   decoder?: true;
-  /** Which graph of an encoder-decoder: its encoder, the step that makes the caches, one that goes on from them. */
-  part?: 'encoder' | 'first' | 'next';
+  /**
+   * Which graph of an encoder-decoder: its encoder, the step that makes the caches, one that goes on from them; of a chat about
+   * images: the table of tokens, what makes features of images, a step over both.
+   */
+  part?: 'encoder' | 'first' | 'next' | 'embed' | 'image' | 'decode';
+  /** Inputs that are of images, and the token that stands for a feature: a step of a chat is compared with the whole network. */
+  images?: readonly string[];
+  token?: number;
+  /** Sizes of an image there. */
+  image?: Sizes;
   /** Names of the exporter's inputs -> those of the finished graph. */
   names?: Readonly<Record<string, string>>;
   traced: Sizes;

@@ -111,6 +111,8 @@ async function exportedWeights(
   if ((tried || hasExport) && choice !== 'force') return undefined;
   const toExport = await planExport({ source, info, head: binding.head, choice, versions });
   if (typeof toExport === 'string') return toExport;
+  const roles = toExport.graphs.map(({ role }) => role);
+  if (!coversTask(binding, roles)) return `no export for ${task}: its graphs are ${roles.join(', ')}`;
   if (bits !== undefined || (dtype !== undefined && dtype !== toExport.dtype))
     throw new Refusal(
       `${info.id}: an exported graph reads the weights as they are, in ${toExport.dtype}`,
@@ -133,6 +135,10 @@ function cantMerge(id: string, { base }: FoundAdapter, { problem, remedy }: NoGr
 
 /** Weight formats that are made of a repository's PyTorch weights. */
 const PACKED_BITS: Partial<Record<Dtype, PackedLevel>> = { q8: 8, q6: 6, q5: 5, q4: 4 };
+
+/** Whether these graphs are all that the task runs. */
+const coversTask = ({ graphs, otherGraphs = [] }: AnyBinding, roles: readonly string[]): boolean =>
+  [graphs, ...otherGraphs].some((set) => set.every((role) => roles.includes(role)));
 
 /** A hint for a refusal, which must come all the same where the hub does not answer. */
 async function conversionsOf(source: ModelSource, id: string): Promise<string[]> {
@@ -163,7 +169,7 @@ async function ownWeights(
   });
   if (!('graphs' in own)) return own;
   const roles = Object.keys(own.graphs);
-  if (![graphs, ...(otherGraphs ?? [])].some((set) => set.every((role) => roles.includes(role))))
+  if (!coversTask(binding, roles))
     return {
       problem: `the graphs of ${facts.modelType} are ${roles.join(', ')}, not ${graphs.join(', ')}`,
       tried: false,

@@ -65,6 +65,7 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   bridgetower: { readers: { processor: 'BridgeTower' } },
   big_bird: { readers: { positions: 'blocks' } },
   bigbird_pegasus: { readers: { decoderInput: 'shifted', positions: 'blocks' } },
+  aria: { readers: { prompts: { image: 'aria' } } },
   ultravox: { usualTask: 'audio-text-to-text', readers: { prompts: { audio: 'ultravox' } } },
   deberta: { readers: debertaReaders },
   ...of(

@@ -21,6 +21,7 @@ sys.path.insert(0, "scripts/fixtures")
 import tiny_parts as parts
 import tiny_texts as texts
 import zoo_exported as zoo
+import zoo_exported_chats as chats
 import zoo_exported_seq2seq as seq2seq
 
 LIMIT = 90
@@ -260,6 +261,8 @@ class Flat(RuntimeError):
 
 
 def make(task, model_type, folder):
+    if task == chats.TASK:
+        return make_chat(model_type, folder)
     for seed in range(5, 25):
         try:
             return make_with(seed, task, model_type, folder)
@@ -293,6 +296,13 @@ def make_with(seed, task, model_type, folder):
         cases = answers(task, repo, folder)
     about = {"class": type(model).__name__, "cases": cases}
     (folder / "cases.json").write_text(json.dumps(about, default=float))
+
+
+def make_chat(model_type, folder):
+    if model_type not in chats.TYPES:
+        raise ValueError("what its processor gives has no recipe")
+    model, cases = chats.make(model_type, folder)
+    (folder / "cases.json").write_text(json.dumps({"class": type(model).__name__, "cases": cases}))
 
 
 def attempt(task, model_type, folder):

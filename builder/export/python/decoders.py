@@ -48,10 +48,10 @@ def cut(name, leaf, past):
 
 def captured(job, model, many):
     """The step as `generate` calls it, of several tokens or of one."""
-    from transformers.exporters.utils import decompose_for_generation
+    from transformers.exporters.utils import decompose_prefill_decode
 
     feeds, _ = sample(job, job["traced"], seed=1, padded=many)
-    return decompose_for_generation(model, feeds, multi_token_decode=many)["decode"]
+    return decompose_prefill_decode(model, feeds, multi_token_decode=many)["decode"]
 
 
 def decoder_step(job, model):

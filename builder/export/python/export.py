@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 
+import chats
 from decoders import decoder_probes, decoder_step
 from encoder_decoders import free_axes, part_of, part_probes
 from samples import Refused, check_inputs, sample
@@ -66,7 +67,9 @@ def export(job, model):
         raise Refused("these versions pack weights by other steps")
     fusions._STEPS = tuple(kept)
     auto = torch.export.Dim.AUTO
-    if job["part"]:
+    if job["part"] in chats.PARTS:
+        model, feeds, free = chats.part_of(job, model)
+    elif job["part"]:
         model, feeds, _ = part_of(job, model, job["traced"], seed=1)
         free = free_axes(feeds)
     elif job["decoder"]:
@@ -97,6 +100,8 @@ def probes(job, model):
 
 
 def probes_of(job, model):
+    if job["part"] in chats.PARTS:
+        return chats.part_probes(job, model)
     if job["part"]:
         return part_probes(job, model)
     return decoder_probes(job, model) if job["decoder"] else probes(job, model)

@@ -37,9 +37,24 @@ def sample(job, sizes, seed, padded=True):
             feeds[name] = second * real
         elif kind == "zeros":
             feeds[name] = torch.zeros(shape, dtype=torch.long)
+        elif kind == "corner":
+            feeds[name] = corners(shape, draw)
         else:
             feeds[name] = torch.randn(shape, generator=draw)
     return feeds, real
+
+
+def corners(shape, draw):
+    """Of each image: true for what lies in a part of it at the upper left, which is all of it along one edge."""
+    import torch
+
+    images, height, width = shape
+    found = torch.zeros(shape, dtype=torch.bool)
+    for image in found:
+        share, wide = torch.rand(2, generator=draw).tolist()
+        part = 0.4 + 0.5 * share
+        image[: int(height * part) if wide < 0.5 else height, : width if wide < 0.5 else int(width * part)] = True
+    return found
 
 
 def check_inputs(job, model):

@@ -1,6 +1,7 @@
 import type { Head } from '../../../runtime/core/handles/index.js';
 import type { ExportRecipe } from '../types.js';
 import type { Json } from './config.js';
+import { chatRecipes } from './chats.js';
 import { decoderRecipe } from './decoders.js';
 import { encoderDecoderRecipes } from './encoder-decoders.js';
 import { pairRecipe } from './pairs.js';
@@ -36,7 +37,8 @@ export function recipesFor({
 
 /** The recipes for a head, of any model, by role; undefined where no kind of network has one. */
 export function findRecipes(request: RecipeRequest) {
-  const several = encoderDecoderRecipes(request.head, request.config);
+  const { head, config, processing } = request;
+  const several = encoderDecoderRecipes(head, config) ?? chatRecipes(head, config, processing);
   if (several !== undefined) return several;
   const recipe = singleRecipe(request);
   return typeof recipe === 'object' ? { model: recipe } : recipe;

@@ -220,3 +220,34 @@ describe('how a network is exported', () => {
     expect(recipe(head, config, processing)).toContain(reason);
   });
 });
+
+describe('how a chat about pictures is exported', () => {
+  const CHAT = {
+    model_type: 'aria',
+    image_token_index: 9,
+    text_config: { vocab_size: 400, pad_token_id: 2, bos_token_id: 1 },
+  };
+
+  test('as the graphs of transformers.js: tokens, pictures, and a step over both', () => {
+    const found = recipes('media-chat', CHAT) as Record<string, ExportRecipe>;
+    expect(Object.keys(found)).toEqual(['embed_tokens', 'vision_encoder', 'decoder_model_merged']);
+    const { embed_tokens: tokens, vision_encoder: pictures, decoder_model_merged: step } = found;
+    expect(tokens).toMatchObject({ part: 'embed', outputs: ['inputs_embeds'], free: ['rows', 'length'] });
+    expect(pictures).toMatchObject({
+      ...{ part: 'image', outputs: ['image_features'], free: [], traced: { images: 1 } },
+      inputs: {
+        pixel_values: { kind: 'noise', axes: ['images', 3, 980, 980] },
+        pixel_mask: { kind: 'corner', axes: ['images', 980, 980] },
+      },
+    });
+    expect(step).toMatchObject({
+      ...{ part: 'decode', outputs: ['logits'], images: ['pixel_values', 'pixel_mask'], token: 9 },
+      inputs: { input_ids: { low: 100, high: 400, avoid: [1, 2, 9], pad: 2 } },
+    });
+  });
+
+  test('not of types whose pictures have no recipe, or without a token of pictures', () => {
+    expect(recipes('media-chat', { ...CHAT, model_type: 'other' })).toMatch('has no recipe');
+    expect(recipes('media-chat', { ...CHAT, image_token_index: undefined })).toMatch('no token of pictures');
+  });
+});

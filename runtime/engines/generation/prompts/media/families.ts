@@ -10,6 +10,7 @@ import type {
   AudioFamily,
 } from './family.js';
 import { createLlavaNextFamily, createLlavaNextVideoFamily, createLlavaOnevisionFamily } from './anyres.js';
+import { createAriaFamily } from './aria.js';
 import { createAyaVisionFamily } from './aya-vision.js';
 import { createBlip2Family } from './blip-2.js';
 import { createCohere2VisionFamily } from './cohere2-vision.js';
@@ -58,6 +59,7 @@ export const PROMPTS: {
   video: Readonly<Record<string, CreateClipFamily>>;
 } = {
   image: {
+    aria: createAriaFamily,
     idefics2: createIdefics2Family,
     idefics3: createIdefics3Family,
     smolvlm: createSmolVlmFamily,

@@ -1,0 +1,64 @@
+import type { Head } from '../../../runtime/core/handles/index.js';
+import { modelTypeOf } from '../../../runtime/hub-config/json.js';
+import type { ExportRecipe, SampleInput, Sizes } from '../types.js';
+import { chatImages } from './chat-images.js';
+import { type Json, number, numbersNamed } from './config.js';
+
+const ROW: readonly string[] = ['rows', 'length'];
+const TOKENS: readonly Sizes[] = [
+  { rows: 1, length: 9 },
+  { rows: 3, length: 16 },
+];
+const TRACED: Sizes = { rows: 2, length: 7 };
+/** `past` of the `length` tokens are in the cache. */
+const STEPS: readonly Sizes[] = [
+  { rows: 1, length: 9, past: 0 },
+  { rows: 3, length: 16, past: 0 },
+  { rows: 1, length: 14, past: 13 },
+  { rows: 3, length: 29, past: 24 },
+];
+
+type Recipes = Readonly<Record<string, Omit<ExportRecipe, 'modelType'>>>;
+
+/**
+ * Chats about images, as three graphs with the names of transformers.js: the table of tokens, what makes features of one image,
+ * and the decoder over vectors.
+ * @param processing preprocessor_config.json
+ * @returns undefined for other heads, a text for what can't be exported
+ */
+export function chatRecipes(head: Head, config: Json, processing: Json): Recipes | string | undefined {
+  if (head !== 'media-chat') return undefined;
+  const images = chatImages(modelTypeOf(config) ?? '', config, processing);
+  if (typeof images === 'string') return images;
+  const ids = tokensOf(config);
+  const token = number(config['image_token_id']) ?? number(config['image_token_index']) ?? images.token;
+  if (!ids || token === undefined) return 'config.json says no vocab_size, or no token of pictures';
+  const shared = { class: 'AutoModelForImageTextToText', config: {}, mayMiss: [] };
+  return {
+    embed_tokens: {
+      ...{ ...shared, part: 'embed', outputs: ['inputs_embeds'] },
+      ...{ inputs: { input_ids: ids }, free: ROW, traced: TRACED, probes: TOKENS },
+    },
+    vision_encoder: {
+      ...{ ...shared, part: 'image', outputs: ['image_features'], inputs: images.inputs, free: images.free },
+      ...{ traced: images.traced, probes: images.probes },
+    },
+    decoder_model_merged: {
+      ...{ ...shared, part: 'decode', padding: 'left', outputs: ['logits'] },
+      inputs: { input_ids: ids, attention_mask: { kind: 'mask', axes: ROW }, ...images.inputs },
+      ...{ free: ROW, traced: TRACED, probes: STEPS },
+      ...{ images: Object.keys(images.inputs), token, image: images.traced },
+    },
+  };
+}
+
+function tokensOf(config: Json): SampleInput | undefined {
+  const text = (config['text_config'] ?? {}) as Json;
+  const all = { ...text, ...config };
+  const vocabulary = number(text['vocab_size']) ?? number(config['vocab_size']);
+  if (vocabulary === undefined || vocabulary < 8) return undefined;
+  return {
+    ...{ kind: 'tokens', axes: ROW, low: Math.floor(vocabulary / 4), high: vocabulary },
+    ...{ avoid: numbersNamed(all, /_token_(?:id|index)$/), fixed: [], pad: number(all['pad_token_id']) ?? 0 },
+  };
+}
