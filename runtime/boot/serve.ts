@@ -3,6 +3,7 @@ import { createAnalytics } from './analytics.js';
 import { readServerConfig, type ServerConfig } from './config.js';
 import { defaultBodyBytes, DEFAULTS } from '../core/limits.js';
 import type { LoadRequest } from '../core/load-request.js';
+import { readText } from '../core/read-progress.js';
 import type { EngineId, ModelSpec } from '../core/spec.js';
 import type { Early } from './early.js';
 import { engineEnvironment } from './engine-environment.js';
@@ -219,7 +220,9 @@ async function resolverFor(config: ServerConfig, kind: Modality): Promise<Resolv
 
 function logState(logger: Logger, state: EngineState): void {
   if (state.name === 'loading')
-    logger.info(state.phase === 'opening' ? 'opens the model' : 'tries the model');
+    logger.info(
+      state.read ? readText(state.read) : state.phase === 'opening' ? 'opens the model' : 'tries the model',
+    );
   if (state.name === 'ready') {
     if (state.placement) logger.info(state.placement.text);
     logger.info({ times_ms: state.times }, 'ready');

@@ -102,6 +102,11 @@ function stateOf(state: EngineState, { progress }: PreparationStatus): Omit<Serv
       return { state: 'failed', reason: state.reason };
     case 'stopped':
       return { state: 'draining' };
+    case 'loading':
+      return {
+        state: state.name,
+        ...(state.read && { progress: state.read.doneBytes / state.read.totalBytes }),
+      };
     default:
       return { state: state.name };
   }

@@ -1,3 +1,4 @@
+import type { ReadProgress } from './read-progress.js';
 import type { Device, ModelSpec } from './spec.js';
 
 export interface MemoryLimits {
@@ -54,4 +55,6 @@ export interface LoadRequest {
   maxSeconds: number;
   /** Sessions may be added while the model answers: true in the engine's process only. Else all are there before it is ready. */
   mayGrow?: boolean | undefined;
+  /** Told how far large files are read while they are opened: in the engine's process only. */
+  onRead?: ((progress: ReadProgress) => void) | undefined;
 }

@@ -6,7 +6,7 @@ import type { Usage } from '../core/usage.js';
 import type { LoadRequest } from '../core/load-request.js';
 import type { Resolved } from '../tasks/define.js';
 import type { OpenChannel } from './channel.js';
-import type { FromEngine, Loaded, LoadPhase } from './protocol.js';
+import type { FromEngine, Loaded, OnPhase } from './protocol.js';
 
 export interface RunOptions {
   /** Aborting it makes the engine end the run after the current step, with a `cancelled` error. */
@@ -21,7 +21,7 @@ export interface RunOptions {
 
 /** The parent's client of one engine. When the engine dies, every open call rejects with `engine_crashed`. */
 export interface EngineClient {
-  load(request: LoadRequest, onPhase: (phase: LoadPhase) => void): Promise<Loaded>;
+  load(request: LoadRequest, onPhase: OnPhase): Promise<Loaded>;
   run(input: Resolved<unknown>, options: RunOptions): Promise<unknown>;
   kill(): void;
   /** Graph runs that the engine has started, as last reported. */
@@ -46,7 +46,7 @@ export function createEngineClient(
   let nextId = 1;
   let graphRuns = 0;
   let loading: { resolve(loaded: Loaded): void; reject(error: RunError): void } | undefined;
-  let onPhase: (phase: LoadPhase) => void = () => {};
+  let onPhase: OnPhase = () => {};
   let resolveEnded: (reason: string) => void;
   const ended = new Promise<string>((resolve) => (resolveEnded = resolve));
   let endReason: string | undefined;
@@ -63,7 +63,7 @@ export function createEngineClient(
   function onMessage(message: FromEngine): void {
     switch (message.type) {
       case 'progress':
-        return onPhase(message.phase);
+        return onPhase(message.phase, message.read);
       case 'ready':
         return loading?.resolve(message);
       case 'runs':

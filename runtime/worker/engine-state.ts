@@ -1,10 +1,11 @@
+import type { ReadProgress } from '../core/read-progress.js';
 import { RunError } from '../core/errors.js';
 import type { Loaded, LoadPhase } from './protocol.js';
 
 export type EngineState =
   | { name: 'idle' }
   | { name: 'preparing' }
-  | { name: 'loading'; phase: LoadPhase }
+  | { name: 'loading'; phase: LoadPhase; read?: ReadProgress | undefined }
   | ({ name: 'ready'; times: Pick<Loaded, 'loadMs' | 'goldenMs'> } & Pick<
       Loaded,
       'example' | 'tools' | 'placement'

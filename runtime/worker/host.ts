@@ -6,6 +6,7 @@ import { graphRuns } from '../engines/sessions/graph-runs.js';
 import { loadHandle, openTokenizer, placementOf } from '../engines/index.js';
 import type { TokenizerRequest } from '../core/handles/index.js';
 import type { LayerPlacement } from '../core/placement.js';
+import type { ReadProgress } from '../core/read-progress.js';
 import type { Progress } from '../core/progress.js';
 import type { ToolSupport } from '../core/tools.js';
 import type { Usage } from '../core/usage.js';
@@ -14,7 +15,7 @@ import { collectGarbage } from '../memory.js';
 import type { AnyTask, EngineBinding, Resolved, RunContext } from '../tasks/define.js';
 import { taskOf } from '../tasks/registry.js';
 import { goldenInput } from './golden.js';
-import type { FromEngine, ToEngine } from './protocol.js';
+import type { FromEngine, LoadPhase, ToEngine } from './protocol.js';
 
 /** Time between two reports of the number of graph runs. */
 const REPORT_RUNS_MS = 200;
@@ -57,13 +58,19 @@ export function createEngineHost(send: (message: FromEngine) => void): EngineHos
     try {
       const started = performance.now();
       const task = taskOf(request.spec.task);
-      loaded = await bind(task, { ...request, mayGrow: true });
+      let phase: LoadPhase | 'ready' = 'opening';
+      const onRead = (read: ReadProgress) => {
+        if (phase !== 'ready') send({ type: 'progress', phase, read });
+      };
+      loaded = await bind(task, { ...request, mayGrow: true, onRead });
       const loadMs = Math.round(performance.now() - started);
-      send({ type: 'progress', phase: 'warming_up' });
+      phase = 'warming_up';
+      send({ type: 'progress', phase });
       const golden = goldenInput(task, { example: loaded.example, engine: request.spec.engine });
       const alone = { signal: new AbortController().signal, count: () => {}, tell: () => {} };
       await collect(loaded.run(golden, alone), () => {});
       const goldenMs = Math.round(performance.now() - started) - loadMs;
+      phase = 'ready';
       send({
         type: 'ready',
         loadMs,

@@ -2,6 +2,7 @@ import type { RowCounts } from '../core/row-counts.js';
 import type { Delta } from '../core/delta.js';
 import type { WireError } from '../core/errors.js';
 import type { LayerPlacement } from '../core/placement.js';
+import type { ReadProgress } from '../core/read-progress.js';
 import type { Progress } from '../core/progress.js';
 import type { ToolSupport } from '../core/tools.js';
 import type { Usage } from '../core/usage.js';
@@ -19,7 +20,8 @@ export type ToEngine =
   | { type: 'cancel'; id: number };
 
 export type FromEngine =
-  | { type: 'progress'; phase: LoadPhase }
+  /** `read`: of large files, every few seconds until the model is ready. */
+  | { type: 'progress'; phase: LoadPhase; read?: ReadProgress | undefined }
   | ({ type: 'ready' } & Loaded)
   | { type: 'load_failed'; error: WireError }
   /** Graph runs started so far; sent a few times a second while the number changes. */
@@ -44,5 +46,8 @@ export interface Loaded {
   /** Where its layers are, of engines that place them. */
   placement?: LayerPlacement | undefined;
 }
+
+/** @param read of large files */
+export type OnPhase = (phase: LoadPhase, read?: ReadProgress) => void;
 
 export type LoadPhase = 'opening' | 'warming_up';

@@ -4,7 +4,7 @@ import type { LoadRequest } from '../core/load-request.js';
 import type { OpenChannel } from './channel.js';
 import { createEngineClient, type EngineClient } from './client.js';
 import { type EngineState, keepState } from './engine-state.js';
-import type { LoadPhase } from './protocol.js';
+import type { OnPhase } from './protocol.js';
 
 export interface Supervisor {
   readonly state: EngineState;
@@ -62,7 +62,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const stopping = new AbortController();
 
   const begin = (prepare: Prepare): void => void (preparing = prepareAndSpawn(prepare));
-  const onPhase = (phase: LoadPhase): void => state.set({ name: 'loading', phase });
+  const onPhase: OnPhase = (phase, read) => state.set({ name: 'loading', phase, read });
 
   async function prepareAndSpawn(prepare: Prepare): Promise<void> {
     state.set({ name: 'preparing' });

@@ -269,6 +269,7 @@ describe('health', () => {
 
   test.each([
     [{ state: 'downloading', progress: 0.456, details: {} }, 'downloading: 45 %'],
+    [{ state: 'loading', progress: 0.25, details: {} }, 'loading: 25 %'],
     [{ state: 'failed', reason: 'the gate is closed', details: {} }, 'failed: the gate is closed'],
     [{ state: 'draining', details: {} }, 'draining'],
   ] as [ServiceStatus, string][])('not ready: %j', async (status, sentence) => {

@@ -1,4 +1,6 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { convertToGguf } from '../fakes/gguf/convert.js';
 import { difference } from '../parity/difference.js';
 import { AARCH64, inspectLayers, loadEmptyBase } from './support/arm64.js';
 import { ARM64_BASE, describeWithArm64, describeWithDocker } from './support/engine.js';
@@ -84,6 +86,7 @@ describeWithDocker('images for two platforms from one machine', () => {
 const CPUINFO = path.join(import.meta.dirname, 'support/arm-cpuinfo.txt');
 const emulated = process.arch === 'arm64' ? [] : ['--volume', `${CPUINFO}:/proc/cpuinfo:ro`];
 const READY_MS = 150_000;
+const CHAT = 'test/fixtures/zoo-weights/chat/qwen2-f16-2shards';
 
 describeWithArm64('an arm64 image that runs', () => {
   let workshop: Workshop;
@@ -101,5 +104,25 @@ describeWithArm64('an arm64 image that runs', () => {
     const { status, envelope } = await container.run(request);
     expect({ status, error: envelope.error }).toEqual({ status: 200, error: null });
     expect(await difference(envelope.output, expected, compare)).toBeNull();
+  }, 240_000);
+
+  test('answers by llama.cpp over a file of GGUF', async () => {
+    const from = path.join(workshop.folder, 'gguf-arm64');
+    await mkdir(from);
+    await writeFile(path.join(from, 'tiny-F32.gguf'), convertToGguf(path.join(CHAT, 'repo'), 'F32'));
+    const platform = ['--platform', 'linux/arm64', '--base-image', `linux/arm64=${ARM64_BASE}`];
+    const flags = ['--engine', 'llama', '--from', from, '--bake'];
+    const image = await workshop.build('org/tiny-arm64-GGUF', ...flags, ...platform);
+    const one = ['--env', 'THREADS=1', '--env', 'DEVICE=cpu'];
+    const container = await workshop.start(image, ['--platform', 'linux/arm64', ...emulated, ...one]);
+    await container.ready(READY_MS);
+    const [first] = JSON.parse(await readFile(path.join(CHAT, 'cases.json'), 'utf8')) as {
+      request: object;
+      expect: object;
+    }[];
+    expect(await container.run(first!.request)).toEqual({
+      status: 200,
+      envelope: { error: null, output: first!.expect },
+    });
   }, 240_000);
 });

@@ -17,6 +17,7 @@ import { openLlama } from './ffi/native-llama.js';
 import type { Llama, LlamaModel } from './llama.js';
 import { type Placement, placeLayers } from './placement.js';
 import { createLlamaTokenizer, type LlamaTokenizer } from './tokenizer.js';
+import { readAhead } from './read-ahead.js';
 import { templatesOf } from './templates.js';
 
 export interface OpenedModel {
@@ -47,7 +48,14 @@ export async function openModel(request: LoadRequest, llama: Llama = openLlama()
   });
   const placement = placeLayers({ model: file, shape, devices, settings });
   refuseWithoutRam(llamaMemory(file, shape).total - placement.gpuBytes, ram);
-  const model = await llama.openModel(join(request.dir, ...file.files[0]!.split('/')), placement);
+  const paths = file.files.map((name) => join(request.dir, ...name.split('/')));
+  const reading = new AbortController();
+  const { onRead } = request;
+  if (onRead) void readAhead(paths, { room: ram, tell: onRead, signal: reading.signal });
+  const model = await llama.openModel(paths[0]!, placement).catch((error: unknown) => {
+    reading.abort();
+    throw error;
+  });
   const tokenizer = createLlamaTokenizer(model.vocabulary, templatesOf(model));
   const pooled = Number(
     file.metadata.get(`${String(file.metadata.get('general.architecture'))}.pooling_type`) ?? 0,

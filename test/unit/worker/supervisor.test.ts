@@ -153,6 +153,22 @@ test('stopping ends a preparation and waits until it has tidied up', async () =>
   expect(supervisor.state.name).toBe('stopped');
 });
 
+test('while large files are read, the state says how far', async () => {
+  const states: EngineState[] = [];
+  const { open } = fakeEngines((engine) => {
+    engine.say({ type: 'progress', phase: 'opening', read: { doneBytes: 1, totalBytes: 4, seconds: 2 } });
+    engine.say(READY);
+  });
+  const supervisor = createSupervisor({ open, onState: (state) => void states.push(state) });
+  supervisor.start(async () => request);
+  await until(() => supervisor.state.name === 'ready');
+  expect(states).toContainEqual({
+    ...{ name: 'loading', phase: 'opening' },
+    read: { doneBytes: 1, totalBytes: 4, seconds: 2 },
+  });
+  await supervisor.stop();
+});
+
 test('an engine that still talks while the server stops changes nothing', async () => {
   const talking: OpenChannel = ({ onMessage }) => ({
     ...{ pid: 1, kill: () => {} },
