@@ -1,3 +1,8 @@
+const GRANITE_SPEECH = {
+  ...{ hidden_size: 'hidden_dim', num_hidden_layers: 'num_layers' },
+  ...{ num_attention_heads: 'num_heads', num_mel_bins: 'input_dim' },
+};
+
 /**
  * Fields of config.json that the two versions of transformers, or families, have several names for, by `model_type`:
  * name -> the one that schemas read. Where a file has both, the name on the left counts.
@@ -36,6 +41,8 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   vipllava: { vision_feature_layers: 'vision_feature_layer' },
   videomae: { qv_bias: 'qkv_bias' },
   gpt_neox: { rotary_emb_base: 'rope_theta', rotary_pct: 'partial_rotary_factor' },
+  granite_speech_encoder: GRANITE_SPEECH,
+  granite_speech_plus_encoder: GRANITE_SPEECH,
   modernbert: { global_rope_theta: 'rope_theta', local_rope_theta: 'rope_local_base_freq' },
   'modernbert-decoder': { global_rope_theta: 'rope_theta', local_rope_theta: 'rope_local_base_freq' },
 };

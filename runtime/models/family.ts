@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Head } from '../core/handles/index.js';
-import type { AudioNetwork } from '../core/network.js';
+import type { AudioNetwork, MediaEncoderSizes } from '../core/network.js';
 import type { ModelReaders } from '../core/readers.js';
 import type { TaskId } from '../core/task-ids.js';
 import type { InertFields } from './inert-fields.js';
@@ -35,6 +35,8 @@ export interface MemoryTraits<Config = any> {
   joinsStages?: boolean;
   /** How audio becomes steps, where fields of Wav2Vec2 don't say it. */
   audio?(config: Config): AudioNetwork;
+  /** Of what makes features of audio clips, where no `audio_config` says it. */
+  audioEncoder?(config: Config): MediaEncoderSizes;
 }
 
 export interface NetworkBeside {

@@ -54,7 +54,7 @@ const CONDITIONAL: readonly (readonly [what: RegExp, when: string])[] = [
   [/^switch_transformers\.num_sparse_(?:en|de)coder_layers$/, 'steps that are left out'],
   [/^swiftformer\.downsamples$/, 'stages of one width'],
   [
-    /^(?:(?:aya|cohere2)_vision\.text_config\.logit_scale|paligemma\.text_config\.final_logit_softcapping)$/,
+    /^(?:(?:aya|cohere2)_vision\.text_config\.logit_scale|paligemma\.text_config\.final_logit_softcapping|granite_speech(?:_plus)?\.text_config\.logits_scaling)$/,
     'a head that the whole model replaces',
   ],
   [/^(?:mistral3|lighton_ocr)\.vision_config\.image_size$/, 'images keep their size'],

@@ -114,6 +114,9 @@ function visionOf(config: Json): MediaEncoderSizes | undefined {
 const AUDIO = { hidden: 1280, intermediate: 5120, heads: 20, patches: 1500 };
 
 function audioOf(config: Json): MediaEncoderSizes | undefined {
+  const { audioEncoder } = traitsOf(config);
+  const parsed = audioEncoder && parsedConfig(config);
+  if (parsed !== undefined) return audioEncoder!(parsed);
   const own = config['audio_config'];
   if (!isObject(own)) return undefined;
   const find = (...names: string[]) => first(names, [own]);

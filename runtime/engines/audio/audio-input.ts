@@ -50,7 +50,6 @@ export async function readExtractorConfig(dir: string): Promise<Json> {
   const own = await readOptionalJson(dir, 'preprocessor_config.json');
   if (own) return checkedProcessing('preprocessor_config.json', own);
   const processor = await readOptionalJson(dir, 'processor_config.json');
-  return (
-    checkedProcessing('processor_config.json', processor?.['feature_extractor'] as Json | undefined) ?? {}
-  );
+  const inside = processor?.['feature_extractor'] ?? processor?.['audio_processor'];
+  return checkedProcessing('processor_config.json', inside as Json | undefined) ?? {};
 }

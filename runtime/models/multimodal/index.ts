@@ -19,6 +19,7 @@ import { idefics3 } from './idefics3.js';
 import { instructblip } from './instructblip.js';
 import { internvl } from './internvl.js';
 import { lfm2Vl } from './lfm2-vl.js';
+import { graniteSpeech } from './granite-speech/family.js';
 import { hunyuanVl } from './hunyuan-vl/family.js';
 import { janus } from './janus.js';
 import { llama4Media } from './llama4.js';
@@ -73,5 +74,5 @@ export const MEDIA: readonly AnyFamily[] = [
   florence2,
   voxtral,
   qwen2Audio,
-  ...[qwen3Asr, glmAsr],
+  ...[qwen3Asr, glmAsr, graniteSpeech],
 ];

@@ -4,7 +4,7 @@ import { eachFeature } from './feature-statistics.js';
 import { melFilters } from './mel-filters.js';
 import type { FeatureExtractor } from './audio-features.js';
 import { createSpectrogram } from './spectrogram.js';
-import { requireWindowWithin, windowOf } from './window.js';
+import { centredWindow } from './window.js';
 
 /** Added to what filters let through. */
 const GUARD = 2 ** -24;
@@ -18,7 +18,14 @@ export function createParakeetExtractor(config: Json): FeatureExtractor {
   const { preemphasis = 0.97 } = config as { preemphasis?: number | null };
   const margin = Math.floor(length / 2);
   const spectrogram = createSpectrogram({
-    ...{ window: centred(win_length, length), hop, fftLength: length, floor: 0, added: GUARD, log: 'ln' },
+    ...{
+      window: centredWindow('hann', win_length, { length, periodic: false }),
+      hop,
+      fftLength: length,
+      floor: 0,
+      added: GUARD,
+      log: 'ln',
+    },
     filters: melFilters({
       ...{ bins: margin + 1, filters, from: 0, to: rate / 2, rate, scale: 'slaney', slaneyNorm: true },
     }),
@@ -45,11 +52,3 @@ export function createParakeetExtractor(config: Json): FeatureExtractor {
 /** Each sample less so much of the one before it. */
 const emphasized = (samples: Float32Array, by: number): Float32Array =>
   samples.map((sample, i) => (i === 0 ? sample : sample - by * samples[i - 1]!));
-
-/** torch.stft puts a window in the middle of what is transformed. */
-function centred(width: number, length: number): Float64Array {
-  requireWindowWithin(width, length);
-  const window = new Float64Array(length);
-  window.set(windowOf('hann', width, false), Math.floor((length - width) / 2));
-  return window;
-}

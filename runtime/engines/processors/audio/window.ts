@@ -21,3 +21,18 @@ export function requireWindowWithin(width: number, length: number): void {
   if (width > length)
     throw new RunError('not_ready', 'preprocessor_config.json: win_length of more than n_fft is not known');
 }
+
+/**
+ * In the middle of what is transformed, as torch.stft puts it.
+ * @throws RunError as `requireWindowWithin`
+ */
+export function centredWindow(
+  name: WindowName,
+  width: number,
+  { length, periodic }: { length: number; periodic: boolean },
+): Float64Array {
+  requireWindowWithin(width, length);
+  const window = new Float64Array(length);
+  window.set(windowOf(name, width, periodic), Math.floor((length - width) / 2));
+  return window;
+}

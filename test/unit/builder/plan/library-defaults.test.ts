@@ -47,7 +47,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const DERIVED: readonly (readonly [what: RegExp, from: string])[] = [
   [/\.(?:num_key_value_heads|num_kv_heads|(?:en|de)coder_num_key_value_heads)$/, 'as many as heads'],
   [/\.layer_types$/, 'a pattern over the layers'],
-  [/\.head_dim$|\.mamba_d_head$/, 'width over heads; deepseek has the part that rotates'],
+  [/\.(?:head_dim|dim_head)$|\.mamba_d_head$/, 'width over heads; deepseek has the part that rotates'],
   [/^gemma3n_text\.(?:intermediate_size|activation_sparsity_pattern)$/, 'a list, one number for each layer'],
   [/\.partial_rotary_factor$/, 'the factor that the graph takes'],
   [/^falcon_h1\..*multipliers?$/, 'one, where the file says nothing'],
@@ -80,6 +80,7 @@ const DERIVED: readonly (readonly [what: RegExp, from: string])[] = [
     'the family makes the same where the file leaves it out',
   ],
   [/^modernbert-decoder\.rope_local_base_freq$/, 'version 5 takes 10000, and files of version 4 name it'],
+  [/^granite_speech_plus\.transformers_version$/, 'that of the first one that has the type'],
   [/\.id2label$/, 'num_labels, or shapes of weights'],
   [
     /^vision-encoder-decoder\.(?:en|de)coder$|\.(?:text|vision)_config$/,

@@ -20,6 +20,7 @@ import { createGemma3Family } from './gemma3.js';
 import { createGemma4Family, createGemma4UnifiedFamily } from './gemma4.js';
 import { createGlmAsrFamily } from './glmasr.js';
 import { createGotOcr2Family, createPpChart2TableFamily } from './got-ocr2.js';
+import { createGraniteSpeechFamily } from './granite-speech.js';
 import { createIdefics2Family } from './idefics2.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
 import { createInternVlClips, createInternVlFamily, createQianfanOcrFamily } from './internvl.js';
@@ -102,6 +103,7 @@ export const PROMPTS: {
     'qwen2-audio': createQwen2AudioFamily,
     'qwen3-asr': createQwen3AsrFamily,
     glmasr: createGlmAsrFamily,
+    'granite-speech': createGraniteSpeechFamily,
     voxtral: createVoxtralFamily,
     ultravox: createUltravoxFamily,
   },
