@@ -60,10 +60,12 @@ export function shapeFor(input: ShapeInput): LlamaShape {
 
 const upTo = (cells: number): number => Math.ceil(cells / CELL_STEP) * CELL_STEP;
 
-/** Several texts of a model with a short context, one of a model with a long one. */
-function usualCells({ trainedLength }: GgufSizes): number {
+/** Several texts of a model with a short context, one of a model with a long one; a larger cache has other positions in some. */
+function usualCells({ trainedLength, shortLength }: GgufSizes): number {
   const length = trainedLength || USUAL_CELLS;
-  return upTo(Math.min(USUAL_CELLS, 16 * length));
+  const cells = upTo(Math.min(USUAL_CELLS, 16 * length));
+  const short = Math.max(CELL_STEP, Math.floor(shortLength / CELL_STEP) * CELL_STEP);
+  return shortLength > 0 ? Math.min(cells, short) : cells;
 }
 
 /** True for weights of 32 bits, which are there to be exact. */

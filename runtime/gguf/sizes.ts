@@ -12,6 +12,11 @@ export interface GgufSizes {
   trainedLength: number;
   /** Most tokens for which llama.cpp computes what transformers does; 0 where the file does not say. */
   exactLength: number;
+  /**
+   * Of positions with factors for short and for long texts: the longest short one. transformers takes the factors by the length of
+   * each text, llama.cpp by that of its cache. 0 for others.
+   */
+  shortLength: number;
   /** Numbers of keys and values that a token leaves in each layer; 0 for layers without attention. */
   cached: readonly number[];
   /** Bytes of the states of a row, which don't grow with its tokens. */
@@ -27,6 +32,8 @@ function numberAt(metadata: GgufMetadata, key: string, layer = 0): number | unde
   }
   return typeof value === 'number' ? value : undefined;
 }
+
+const LONG_FACTORS = /^(?:blk\.\d+\.)?rope_factors_long\.weight$/;
 
 /** Far beyond any model: what is above is no count of layers. */
 const MAX_LAYERS = 4096;
@@ -47,6 +54,9 @@ export function ggufSizes(
     vocabulary: table ?? of('vocab_size') ?? 0,
     trainedLength: of('context_length') ?? 0,
     exactLength: exactLength(architecture, of),
+    shortLength: tensors.some(({ name }) => LONG_FACTORS.test(name))
+      ? (of('rope.scaling.original_context_length') ?? 0)
+      : 0,
     cached:
       metadata.get(`${architecture}.attention.causal`) === false
         ? []

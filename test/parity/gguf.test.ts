@@ -15,6 +15,7 @@ import { floatsOf } from '../../runtime/weights/index.js';
 import { checkpointIn, drawnCheckpoint, type DrawnCheckpoint } from '../helpers/gguf/checkpoint.js';
 import { ggufOfModel, type ModelTensor, type ModelToWrite } from '../helpers/gguf/from-model.js';
 import { exactProducts, largestDifference } from '../helpers/gguf/exact-products.js';
+import { scoresByLlama } from '../helpers/gguf/scores-by-llama.js';
 import { quantise } from '../helpers/gguf/quantise.js';
 import { FIXTURES } from './zoo.js';
 
@@ -103,6 +104,65 @@ test.each(MODELS)('%s in GGUF computes what its PyTorch weights do', async (name
   expect(config['model_type']).toBe(model.config['model_type']);
   expect(largestDifference(scores, wanted)).toBeLessThan(2e-5);
 });
+
+/** Types of layers that see all tokens, in a configuration that names each. */
+const allFull = (layers: number): Json => ({
+  ...WITHOUT_WINDOW,
+  layer_types: Array.from({ length: layers }, () => 'full_attention'),
+});
+
+/**
+ * Files that llama.cpp takes, whose scores it has to compute as graphs of ours over the same file do. Left out are networks that no
+ * model has, which it refuses: heads of other widths (Nemotron), heads that share keys (OLMoE); and biases that it has no place for.
+ */
+const BY_LLAMA: readonly (readonly [name: string, changed: Json, tolerance: number])[] = [
+  ['llama', {}, 2e-5],
+  ['llama-yarn', {}, 2e-5],
+  ['mixtral', {}, 2e-5],
+  ['qwen3', {}, 2e-5],
+  // It looks GELU up in a table of 16 bits.
+  ['gemma', {}, 2e-3],
+  ['gemma2', { query_pre_attn_scalar: 16 }, 2e-3],
+  ['gemma3', { query_pre_attn_scalar: 16, rope_scaling: { rope_type: 'linear', factor: 8 } }, 2e-3],
+  ['starcoder2', { sliding_window: 4096 }, 2e-3],
+  ['qwen2-window', allFull(2), 2e-5],
+  ['qwen3-moe', { ...WITHOUT_WINDOW, decoder_sparse_step: 1, mlp_only_layers: [] }, 2e-5],
+  // It knows no window of Phi-3.
+  ['phi3', { original_max_position_embeddings: 64, sliding_window: null }, 2e-5],
+  ['phi3-longrope', {}, 2e-5],
+  // Texts below the first length, in a cache below it.
+  ['phi3-longrope', { original_max_position_embeddings: 256, max_position_embeddings: 1024 }, 2e-5],
+  ['olmo2', {}, 2e-5],
+  ['granite', {}, 2e-5],
+  ['smollm3', allFull(4), 2e-5],
+  ['glm4', {}, 2e-5],
+  ['ernie4-5', { use_bias: false }, 2e-5],
+  ['cohere2', {}, 2e-5],
+  ['olmo3', {}, 2e-5],
+  ['seed-oss', {}, 2e-5],
+  // Windows are those of models of 64 layers only.
+  ['exaone4', allFull(4), 2e-5],
+  ['arcee', { mlp_bias: false }, 2e-5],
+];
+
+/** Without what the configuration says that it has not. */
+function withoutBiases(model: DrawnCheckpoint): DrawnCheckpoint {
+  const { use_bias: all, mlp_bias: ofMlp } = model.config;
+  const left = (name: string) =>
+    !name.endsWith('.bias') || (all !== false && (ofMlp !== false || !name.includes('.mlp.')));
+  const kept = <T>(from: ReadonlyMap<string, T>) => new Map([...from].filter(([name]) => left(name)));
+  return { ...model, index: kept(model.index), tensors: kept(model.tensors) };
+}
+
+test.each(BY_LLAMA)(
+  'llama.cpp and graphs of ours compute the same of %s',
+  async (name, changed, tolerance) => {
+    const file = ggufOfModel(withoutBiases(allSparse(await drawnCheckpoint(name, changed))));
+    const { scores } = await overGguf(file, 'causal-lm');
+    const found = await scoresByLlama(file, TOKENS);
+    expect(largestDifference(found.slice(-scores.length), scores)).toBeLessThan(tolerance);
+  },
+);
 
 test('Ministral 3 in GGUF, whose queries grow, computes what its PyTorch weights do', async () => {
   const repo = join(FIXTURES, 'zoo-v5/text-generation/ministral3/repo');

@@ -121,12 +121,23 @@ function planned(request: PlanRequest, { info, chosen, why, unread }: Known): Mo
       detected.reason,
       `engine llama: loads ${binding.head} models by llama.cpp, ${why}`,
       ...(unread === undefined ? [] : [unread]),
+      ...lengthNote(file),
       ...toolNote(tools),
     ],
     parameters: numbersIn(file.tensors),
     toMake: undefined,
     gguf: { variants, chosen: variant, reason },
   };
+}
+
+/** Of positions with factors for short and for long texts. */
+function lengthNote({ metadata, tensors }: GgufModel): string[] {
+  const { shortLength } = ggufSizes(metadata, tensors);
+  if (shortLength === 0) return [];
+  const what = `texts have at most ${shortLength} tokens together: llama.cpp computes positions by the length of its cache`;
+  return [
+    `${what}; with a larger CONTEXT_LENGTH short texts are computed as long ones are (--engine own takes each by its own)`,
+  ];
 }
 
 const architectureName = ({ metadata }: GgufModel): string =>

@@ -13,7 +13,10 @@ export function convertToGguf(folder: string, type: string, more: GgufToWrite['m
   const width = Number(
     config['head_dim'] ?? Number(config['hidden_size']) / Number(config['num_attention_heads']),
   );
-  const architecture = String(config['model_type']).replace('_moe', 'moe').replace('_text', '');
+  const architecture = String(config['model_type'])
+    .replace('_moe', 'moe')
+    .replace('_text', '')
+    .replace('gpt_oss', 'gpt-oss');
   const rotated = width * Number(config['partial_rotary_factor'] ?? 1);
   const tensors = new Map(
     [...readCheckpoint(folder)].filter(([name]) => !/^pooler\.|position_ids$/.test(name)),

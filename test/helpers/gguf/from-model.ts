@@ -1,13 +1,10 @@
 import { floatsOf } from '../../../runtime/weights/index.js';
+import { expertStacks, isStack } from './gpt-oss.js';
+import type { ModelTensor } from './model-tensor.js';
 import { quantise } from './quantise.js';
 import { type GgufToWrite, type TensorToWrite, type Typed, writeGguf } from './write-gguf.js';
 
-/** A tensor of a checkpoint. */
-export interface ModelTensor {
-  type: string;
-  shape: readonly number[];
-  bytes: Uint8Array;
-}
+export type { ModelTensor } from './model-tensor.js';
 
 export interface ModelToWrite {
   /** config.json */
@@ -29,7 +26,8 @@ const PARTS: readonly (readonly [name: RegExp, to: string, types?: RegExp])[] = 
   [/^self_attn\.qkv_proj$/, 'attn_qkv'],
   [/^self_attn\.([qk])_norm$/, 'attn_$1_norm'],
   [/^pre_feedforward_layernorm$/, 'ffn_norm'],
-  [/^post_attention_layernorm$/, 'post_attention_norm', /^(?:gemma[23]|olmo[23]|exaone4|seed_oss)/],
+  [/^post_attention_layernorm$/, 'post_attention_norm', /^(?:gemma[23]|olmo[23]|exaone4|seed_oss|gpt_oss)/],
+  [/^self_attn\.sinks$/, 'attn_sinks'],
   [/^post_attention_layernorm$/, 'ffn_norm'],
   [/^post_feedforward_layernorm$/, 'post_ffw_norm'],
   [/^post_self_attn_layernorm$/, 'post_attention_norm'],
@@ -38,7 +36,7 @@ const PARTS: readonly (readonly [name: RegExp, to: string, types?: RegExp])[] = 
   [/^mlp\.c_proj$/, 'ffn_down'],
   [/^mlp\.gate_up_proj$/, 'ffn_up'],
   [/^mlp\.(gate|up|down)_proj$/, 'ffn_$1'],
-  [/^(?:mlp|block_sparse_moe)\.gate$/, 'ffn_gate_inp'],
+  [/^(?:mlp|block_sparse_moe)\.(?:gate|router)$/, 'ffn_gate_inp'],
   [/^attention\.self\.(q|k|v)(?:uery|ey|alue)$/, 'attn_$1'],
   [/^attention\.output\.dense$/, 'attn_output'],
   [/^attention\.output\.LayerNorm$/, 'attn_output_norm'],
@@ -63,7 +61,7 @@ const EXPERT = /^model\.layers\.(\d+)\.(?:mlp|block_sparse_moe)\.experts\.(\d+)\
 const IN_STACK: Readonly<Record<string, string>> = { w1: 'gate', w2: 'down', w3: 'up' };
 
 export function ggufNameOf(name: string, modelType: string): string {
-  const [, whole = '', ending] = /^(?:bert\.)?(.+)\.(weight|bias)$/.exec(name)!;
+  const [, whole = '', ending] = /^(?:bert\.)?(.+)\.(weight|bias)$/.exec(name) ?? ['', name, 'weight'];
   if (WHOLE[whole] !== undefined) return `${WHOLE[whole]}.${ending}`;
   const [, layer, part = ''] = /^(?:model\.layers|encoder\.layer)\.(\d+)\.(.+)$/.exec(whole)!;
   const [pattern, to] = PARTS.find(([one, , types]) => one.test(part) && (!types || types.test(modelType)))!;
@@ -73,6 +71,7 @@ export function ggufNameOf(name: string, modelType: string): string {
 const ARCHITECTURES: Readonly<Record<string, string>> = {
   gemma3_text: 'gemma3',
   qwen3_moe: 'qwen3moe',
+  gpt_oss: 'gpt-oss',
   mixtral: 'llama',
   mistral: 'llama',
   ministral3: 'mistral3',
@@ -99,6 +98,7 @@ export function ggufOfModel({
     tensors: [
       ...singles(tensors, { config, type, architecture, head }),
       ...stacks(tensors, type),
+      ...expertStacks(tensors).map(({ name, shape, values }) => tensorOf(name, shape, values, type)),
       ...factors(config),
     ],
   });
@@ -131,7 +131,7 @@ function singles(
 ): TensorToWrite[] {
   const modelType = String(config['model_type']);
   return [...tensors]
-    .filter(([name]) => !EXPERT.test(name) && (head || !HEAD.test(name)))
+    .filter(([name]) => !EXPERT.test(name) && !isStack(name) && (head || !HEAD.test(name)))
     .map(([name, { bytes, shape, type: stored }]) => {
       const own = ggufNameOf(name, modelType);
       let values = floatsOf(bytes, stored);
@@ -144,7 +144,8 @@ function singles(
 }
 
 function tensorOf(name: string, shape: readonly number[], values: Float32Array, type: string): TensorToWrite {
-  const isMatrix = shape.length > 1 && !/^(?:position_embd|token_types)/.test(name) && !/_inp\./.test(name);
+  const isMatrix =
+    shape.length > 1 && !/^(?:position_embd|token_types)/.test(name) && !/_inp\.|\.bias$/.test(name);
   const fits = isMatrix && (shape.at(-1)! % 32 === 0 || !type.startsWith('Q'));
   const own = fits ? type : 'F32';
   return { name, shape, type: own, data: quantise(values, own) };
@@ -196,6 +197,7 @@ const KEYS: readonly (readonly [field: string, key: string, type: 'u32' | 'f32']
   ['num_attention_heads', 'attention.head_count', 'u32'],
   ['num_key_value_heads', 'attention.head_count_kv', 'u32'],
   ['head_dim', 'attention.key_length', 'u32'],
+  ['head_dim', 'attention.value_length', 'u32'],
   ['max_position_embeddings', 'context_length', 'u32'],
   ['rms_norm_eps', 'attention.layer_norm_rms_epsilon', 'f32'],
   ['layer_norm_eps', 'attention.layer_norm_epsilon', 'f32'],
@@ -227,6 +229,14 @@ const SCALED: readonly (readonly [field: string, key: string])[] = [
   ['llama_4_scaling_beta', 'attention.temperature_scale'],
 ];
 
+/** What attention grows by where positions have factors, as the converter writes it. */
+function growth(config: ModelToWrite['config']): number {
+  const [most, first] = ['max_position_embeddings', 'original_max_position_embeddings'].map((field) =>
+    Number(config[field]),
+  );
+  return Math.sqrt(1 + Math.log(most! / first!) / Math.log(first!));
+}
+
 function metadataOf(config: ModelToWrite['config'], architecture: string): Record<string, Typed> {
   const entries = KEYS.flatMap(([field, key, type]) => {
     const value = config[field];
@@ -246,6 +256,8 @@ function metadataOf(config: ModelToWrite['config'], architecture: string): Recor
           ],
         ]
       : [];
+  if (scaling && 'long_factor' in scaling)
+    stretched.push([own('attn_factor'), { type: 'f32', value: growth(config) }]);
   for (const [field, key] of SCALED) {
     const value = scaling?.[field];
     if (typeof value === 'number') stretched.push([`${architecture}.${key}`, { type: 'f32', value }]);
@@ -259,7 +271,7 @@ function metadataOf(config: ModelToWrite['config'], architecture: string): Recor
     : [[`${architecture}.rope.dimension_count`, { type: 'u32', value: partial * head }]];
   const slides = config['layer_types'] as string[] | undefined;
   const pattern: [string, Typed][] =
-    ['gemma3', 'olmo2', 'exaone4'].includes(architecture) && slides
+    ['gemma3', 'olmo2', 'exaone4'].includes(architecture) && slides && config['sliding_window'] !== null
       ? [
           [
             `${architecture}.attention.sliding_window_pattern`,
@@ -267,7 +279,16 @@ function metadataOf(config: ModelToWrite['config'], architecture: string): Recor
           ],
         ]
       : [];
-  return Object.fromEntries([...entries, ...stretched, ...rotated, ...pattern]);
+  const experts: [string, Typed][] =
+    architecture === 'gpt-oss'
+      ? [
+          [
+            `${architecture}.expert_feed_forward_length`,
+            { type: 'u32', value: Number(config['intermediate_size']) },
+          ],
+        ]
+      : [];
+  return Object.fromEntries([...entries, ...stretched, ...rotated, ...pattern, ...experts]);
 }
 
 /** Tokens of bytes, as GPT-2 writes them, as far as there is room. */

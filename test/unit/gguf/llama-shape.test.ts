@@ -71,6 +71,16 @@ test('CONTEXT_LENGTH is followed or refused, never shortened', () => {
   );
 });
 
+test('positions with factors by length have a cache for which llama.cpp takes the short ones, but where more is asked for', () => {
+  const { metadata, tensors } = model();
+  const known = new Map([...metadata, ['llama.rope.scaling.original_context_length', 4096] as const]);
+  const factors = { ...tensors[0]!, name: 'rope_factors_long.weight', shape: [32], length: 128 };
+  const scaled = { metadata: known, tensors: [...tensors, factors] };
+  expect(fitting({ model: { metadata: known, tensors } }).cells).toBe(16_384);
+  expect(fitting({ model: scaled }).cells).toBe(4096);
+  expect(fitting({ model: scaled, settings: { contextLength: 8192 } }).cells).toBe(8192);
+});
+
 test('Phi-3 takes no more tokens than its window, which llama.cpp ignores', () => {
   const lengthOf = (architecture: string, window: number) =>
     ggufSizes(

@@ -45,6 +45,7 @@ describe.each([
   ['mixtral', 2e-5],
   ['olmo2', 2e-5],
   ['granite', 2e-5],
+  ['gpt-oss', 2e-5],
   ['gemma', 3e-3],
 ] as const)('%s', (name, tolerance) => {
   test('scores of a file of 32 bits are those of transformers', async () => {
