@@ -16,7 +16,7 @@ const MOST_LEVELS = 8;
  */
 export function normalizeConfig(config: Readonly<Json>, level = 0): Json {
   if (level > MOST_LEVELS) return { ...config };
-  const given = withOuterTie(config);
+  const given = withOuterTie(thinkerOf(config));
   const parts = Object.entries(given).map(([name, value]) => [
     name,
     isPart(name, value) ? normalizeConfig(value, level + 1) : withNumbers(value),
@@ -37,6 +37,14 @@ function withNumbers(value: unknown): unknown {
   if (!isObject(value) || Object.keys(value).length !== 1) return value;
   const name = value['__float__'];
   return typeof name === 'string' && /^(?:-?Infinity|NaN)$/.test(name) ? Number(name) : value;
+}
+
+/** Qwen2.5-Omni's file has the part that reads and writes texts, and others that speak: the first one is what is served. */
+function thinkerOf(config: Readonly<Json>): Readonly<Json> {
+  const { model_type: type, thinker_config: thinker, ...others } = config;
+  if (type !== 'qwen2_5_omni' || !isObject(thinker)) return config;
+  const { transformers_version: version, architectures } = others;
+  return { transformers_version: version, ...thinker, model_type: `${type}_thinker`, architectures };
 }
 
 /** In version 5 the outer field says whether a language model inside of another one shares its table with its head. */

@@ -20,8 +20,10 @@ import { instructblip } from './instructblip.js';
 import { internvl } from './internvl.js';
 import { lfm2Vl } from './lfm2-vl.js';
 import { graniteSpeech } from './granite-speech/family.js';
+import { lfm3Vl } from './lfm3-vl/family.js';
 import { hunyuanVl } from './hunyuan-vl/family.js';
 import { janus } from './janus.js';
+import { kimiK25 } from './kimi-k25/family.js';
 import { llama4Media } from './llama4.js';
 import { llava } from './llava.js';
 import { llavaNext, llavaNextVideo } from './llava-next.js';
@@ -35,6 +37,7 @@ import { mistral3 } from './mistral3.js';
 import { mllama, mllamaText } from './mllama/family.js';
 import { qianfanOcr } from './qianfan-ocr.js';
 import { qwen2Audio } from './qwen2-audio.js';
+import { qwen25Omni } from './qwen2-5-omni.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
 import { qwen3Vl, qwen3VlMoe } from './qwen3-vl/family.js';
 import { videoLlama3 } from './video-llama-3.js';
@@ -53,7 +56,7 @@ export const MEDIA: readonly AnyFamily[] = [
   ...[llavaNext, llavaNextVideo],
   llavaOnevision,
   qwen2Vl,
-  qwen25Vl,
+  ...[qwen25Vl, qwen25Omni],
   qwen3Vl,
   qwen3VlMoe,
   internvl,
@@ -70,7 +73,7 @@ export const MEDIA: readonly AnyFamily[] = [
   ayaVision,
   cohere2Vision,
   ...[vipllava, videoLlava],
-  lfm2Vl,
+  ...[lfm2Vl, lfm3Vl, kimiK25],
   florence2,
   voxtral,
   qwen2Audio,

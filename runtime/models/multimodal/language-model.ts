@@ -26,6 +26,12 @@ function decoderSchema(type: string): z.ZodType<Decoder> | undefined {
   return family?.config.transform((config) => family.decoder!(config));
 }
 
+/** In version 5 the outer field says whether the table is shared. @param usual where there is none */
+export function withTie(given: object, usual = true): object {
+  const { text_config: text, tie_word_embeddings: tie = usual } = given as Readonly<Record<string, unknown>>;
+  return text ? { ...given, text_config: { ...text, tie_word_embeddings: tie } } : given;
+}
+
 const part = (name: string) => ({ [name]: [`model.${name}`, name] });
 
 /**

@@ -99,14 +99,37 @@ const BASE = 10_000;
 
 /** Angles of patches by their lines and columns, half of a head's pairs each. */
 export function patchTurns(g: GraphWriter, grid: Lines, headWidth: number, base = BASE): Rotary {
+  const values = frequenciesOf(headWidth, base);
+  const axes = [...values.map(() => LINE), ...values.map(() => COLUMN)];
+  return turnsBy(g, grid, { axes, frequencies: [...values, ...values] });
+}
+
+/** The same where each pair that turns by its column has one behind it that turns by its line. */
+export function pairedTurns(g: GraphWriter, grid: Lines, headWidth: number, base = BASE): Rotary {
+  const values = frequenciesOf(headWidth, base);
+  const axes = values.flatMap(() => [COLUMN, LINE]);
+  return turnsBy(g, grid, { axes, frequencies: values.flatMap((value) => [value, value]) });
+}
+
+const [LINE, COLUMN] = [0, 1];
+
+/** Of one axis. */
+function frequenciesOf(headWidth: number, base: number): readonly number[] {
   if (headWidth % 4 !== 0)
     throw new GraphError(`config.json: heads of the width ${headWidth} can't turn by lines and columns`);
-  const { values } = rotaryFrequencies({ rope_theta: base, max_position_embeddings: 1 }, headWidth / 2);
-  const half = headWidth / 2;
-  const axes = Array.from({ length: half }, (_, i) => (i < half / 2 ? 0 : 1));
+  return rotaryFrequencies({ rope_theta: base, max_position_embeddings: 1 }, headWidth / 2).values;
+}
+
+interface Pairs {
+  axes: readonly number[];
+  frequencies: readonly number[];
+}
+
+function turnsBy(g: GraphWriter, grid: Lines, { axes, frequencies }: Pairs): Rotary {
+  const half = axes.length;
   const positions = inCells(g, linesAndColumns(g, grid), grid, 2);
   const chosen = g.node('Gather', [positions, g.ints(axes)], { axis: 2 });
-  return turns(g, chosen, { frequencies: g.floats([...values, ...values], [1, 1, half]), half });
+  return turns(g, chosen, { frequencies: g.floats(frequencies, [1, 1, half]), half });
 }
 
 /** The line and the column of each patch, cell by cell: float32 [patches, 2], for all frames. */

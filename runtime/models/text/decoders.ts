@@ -26,6 +26,7 @@ import { graniteMoe } from './granitemoe.js';
 import { graniteMoeHybrid } from './granitemoehybrid.js';
 import { graniteMoeShared } from './granitemoeshared.js';
 import { lfm2 } from './lfm2.js';
+import { lfm3 } from './lfm3.js';
 import { llama } from './llama.js';
 import { bamba } from './bamba.js';
 import { falconH1 } from './falcon-h1.js';
@@ -87,7 +88,7 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[exaone4, nemotron, olmo, olmo3, qwen2Moe, starcoder2],
   ...[apertus, arcee, ministral, seedOss, vaultgemma, hunyuanDense, hunyuanMoe],
   ...[ernieMoe, phimoe, flexOlmo, dots1, glm4Moe, glm4MoeLite, lfm2Moe, minimaxM2, ministral3],
-  ...[qwen35, qwen35Moe, qwen3Next, gemma4, gemma4Unified],
+  ...[qwen35, qwen35Moe, qwen3Next, gemma4, gemma4Unified, lfm3],
   ...[afmoe, exaoneMoe, graniteSwa, graniteMoeSwa, hyV3, mistral4, olmoHybrid, llama4, kimiLinear],
   ...[cwm, exaone, hyperclovax, internlm3, iquestcoder, jais2, solarOpen],
   ...[mellum, minicpm3, sarvamMla, youtu, opt],

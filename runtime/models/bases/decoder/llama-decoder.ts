@@ -70,6 +70,8 @@ export interface LlamaLike {
   sinks?: boolean;
   /** Name of a layer over what attention reads, by whose sigmoids its answers are multiplied. */
   gate?: string;
+  /** The same with one number for each head. */
+  headGate?: string;
   /** Bounds of queries, keys and values. */
   clip?: number | undefined;
   /** In place of attention by one projection each of queries, keys and values; undefined where a layer has that. */
@@ -189,16 +191,22 @@ function attendByHeads(g: GraphWriter, x: Value, inputs: DecoderInputs, of: Laye
     ...{ rotary: model.rotary(layer), interleaved: model.interleaved },
     behind: behindRope(g, inputs, of),
   });
-  const opened =
-    model.gate === undefined ? attended : g.node('Mul', [attended, gateOf(g, x, of, model.gate)]);
+  const opened = gated(g, attended, x, of);
   const size = { from: heads * width, to, bias: model.bias?.output ?? false };
   return linear(g, opened, at(names.output), size);
 }
 
-const gateOf = (g: GraphWriter, x: Value, { model, at }: LayerOf, name: string): Value => {
-  const size = { from: model.width, to: model.heads * model.headWidth, bias: false };
-  return g.node('Sigmoid', [linear(g, x, at(name), size)]);
-};
+/** What attention gives, times its gates, where there are some. @param x what attention reads */
+function gated(g: GraphWriter, attended: Value, x: Value, { model, at }: LayerOf): Value {
+  const { gate, headGate, width: from, heads, headWidth } = model;
+  const gateOf = (name: string, to: number) =>
+    g.node('Sigmoid', [linear(g, x, at(name), { from, to, bias: false })]);
+  if (gate !== undefined) return g.node('Mul', [attended, gateOf(gate, heads * headWidth)]);
+  if (headGate === undefined) return attended;
+  const split = g.node('Reshape', [attended, g.ints([0, 0, heads, headWidth])]);
+  const opened = g.node('Mul', [split, g.node('Unsqueeze', [gateOf(headGate, heads), g.ints([3])])]);
+  return g.node('Reshape', [opened, g.ints([0, 0, heads * headWidth])]);
+}
 
 /** What rotated queries and keys go through. */
 function behindRope(g: GraphWriter, inputs: DecoderInputs, of: LayerOf): SelfAttention['behind'] {

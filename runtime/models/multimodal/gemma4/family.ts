@@ -7,6 +7,7 @@ import { plainHeadNorm } from '../../layers/norm.js';
 import { gemma4Config, keyLayers } from '../../text/gemma4/config.js';
 import type { GraphWriter } from '../../writer/graph-writer.js';
 import { innerConfig } from '../inner-config.js';
+import { withTie } from '../language-model.js';
 import { decoderOverFeatures, featuresFor } from './language.js';
 import {
   IMAGES_ALONE,
@@ -16,7 +17,6 @@ import {
   textParts,
   tokensOf,
   withPadding,
-  withTie,
 } from './shared.js';
 import { gemma4Images, softTokens } from './vision.js';
 

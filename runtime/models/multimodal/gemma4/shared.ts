@@ -24,12 +24,6 @@ export const withPadding = [
   { message: 'is needed: features stand where it is read', path: ['text_config', 'pad_token_id'] },
 ] satisfies [unknown, unknown];
 
-/** The outer field says whether the table is shared; where there is none, it is. */
-export function withTie(given: object): object {
-  const { text_config: text, tie_word_embeddings: tie = true } = given as Readonly<Record<string, unknown>>;
-  return text ? { ...given, text_config: { ...text, tie_word_embeddings: tie } } : given;
-}
-
 export const tokensOf = (c: Outer & Tokens): MediaTokens => ({
   media: [c.image_token_id, c.video_token_id, c.audio_token_id].filter((id) => id !== null),
   pad: c.text_config.pad_token_id!,

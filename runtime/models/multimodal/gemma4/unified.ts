@@ -10,6 +10,7 @@ import { keyLayers } from '../../text/gemma4/config.js';
 import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter } from '../../writer/graph-writer.js';
 import { innerConfig } from '../inner-config.js';
+import { withTie } from '../language-model.js';
 import { decoderOverFeatures } from './language.js';
 import {
   IMAGES_ALONE,
@@ -19,7 +20,6 @@ import {
   textParts,
   tokensOf,
   withPadding,
-  withTie,
 } from './shared.js';
 import { learnedPositions, patchInputs } from './patches.js';
 

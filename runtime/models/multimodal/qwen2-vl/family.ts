@@ -23,7 +23,7 @@ import {
   writePatchEncoder,
 } from './vision.js';
 
-const textConfig = z.object({
+export const textConfig = z.object({
   ...llamaConfig,
   ...windowConfig,
   ...usualSizes({ vocabulary: 152_064, width: 8192, inner: 29_568, layers: 80, heads: 64 }),
@@ -39,7 +39,7 @@ const textConfig = z.object({
   sliding_window: z.int().min(1).nullable().default(4096),
   max_window_layers: z.int().min(0).default(80),
 });
-type TextConfig = z.output<typeof textConfig>;
+export type TextConfig = z.output<typeof textConfig>;
 
 const sections = z.array(z.int().min(0).max(1024)).length(3);
 
@@ -61,9 +61,10 @@ export function sectionAxes(
   );
 }
 
-function decoderOf(c: TextConfig) {
+/** @param usual pairs of time, height and width where the file does not say */
+export function decoderOf(c: TextConfig, usual?: readonly number[]) {
   const width = headWidth(c.hidden_size, c.num_attention_heads);
-  const rotary = { ...c, axes: sectionAxes(c, width) };
+  const rotary = { ...c, axes: sectionAxes(c, width, usual) };
   return llamaDecoder({
     ...llamaSizes(c),
     bias: { projections: true },

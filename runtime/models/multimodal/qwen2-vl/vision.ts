@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { activation } from '../../layers/activation.js';
-import { attention } from '../../layers/attention.js';
+import { type Attended, attention } from '../../layers/attention.js';
 import { gatedFeedForward } from '../../layers/swiglu.js';
 import { headWidth } from '../../layers/head-sizes.js';
 import { linear, matMulTransposed } from '../../layers/linear.js';
@@ -56,6 +56,8 @@ export interface VisionModel {
   /** True for a layer that sees all of a frame. */
   seesAll(layer: number): boolean;
   norm(g: GraphWriter, x: Value, name: string): Value;
+  /** Names of queries, keys and values that lie apart; one matrix has all of them if absent. */
+  apart?: readonly [string, string, string];
   /** Biases of queries, keys and values, and of what follows attention; both if absent. */
   bias?: { projections: boolean; output: boolean };
   /** Of RMSNorms over each head's queries and keys; absent where there are none. */
@@ -147,9 +149,8 @@ export function patchLayer(g: GraphWriter, x: Value, { model, layer, grid, turn 
   const { projections, output } = model.bias ?? { projections: true, output: true };
   const ofHead = { heads, width: headWidth(width, heads) };
   const normed = model.norm(g, x, at('norm1'));
-  const to = width + 2 * keyHeads * ofHead.width;
-  const fused = linear(g, normed, at('attn.qkv'), { from: width, to, bias: projections });
-  const parts = splitRows(g, fused, { keyHeads, ...ofHead });
+  const sizes = { from: width, keyHeads, ...ofHead, bias: projections };
+  const parts = projected(g, normed, { at: (name) => at(`attn.${name}`), apart: model.apart, sizes });
   const ofKeys = { ...ofHead, heads: keyHeads };
   const { headEpsilon: epsilon } = model;
   const headed = (part: Value, name: string, of: typeof ofHead) =>
@@ -171,8 +172,23 @@ export function patchLayer(g: GraphWriter, x: Value, { model, layer, grid, turn 
   return g.node('Add', [middle, fed]);
 }
 
+interface Projections {
+  at(name: string): string;
+  apart: VisionModel['apart'];
+  sizes: { from: number; heads: number; keyHeads: number; width: number; bias: boolean };
+}
+
+/** Queries, keys and values: float32 [windows, patches, heads · width] each. */
+function projected(g: GraphWriter, x: Value, { at, apart, sizes }: Projections): Attended {
+  const { from, heads, keyHeads, width, bias } = sizes;
+  const to = (heads + 2 * keyHeads) * width;
+  if (!apart) return splitRows(g, linear(g, x, at('qkv'), { from, to, bias }), sizes);
+  const part = (i: 0 | 1 | 2, count: number) => linear(g, x, at(apart[i]), { from, to: count * width, bias });
+  return { query: part(0, heads), key: part(1, keyHeads), value: part(2, keyHeads) };
+}
+
 /** Heads that several heads of queries share, once for each of these: float32 [rows, tokens, times · heads · width]. */
-function repeatedHeads(
+export function repeatedHeads(
   g: GraphWriter,
   x: Value,
   { heads, width }: { heads: number; width: number },

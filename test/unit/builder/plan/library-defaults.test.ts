@@ -53,7 +53,7 @@ const DERIVED: readonly (readonly [what: RegExp, from: string])[] = [
   [/^falcon_h1\..*multipliers?$/, 'one, where the file says nothing'],
   [/^smollm3\.no_rope_layers$/, 'no_rope_layer_interval'],
   [
-    /^(?:qwen3_moe|qwen2_moe|qwen2_vl|qwen2_5_vl)\.(?:text_config\.)?sliding_window$/,
+    /^(?:qwen3_moe|qwen2_moe|qwen2_vl|qwen2_5_vl|qwen2_5_omni_thinker)\.(?:text_config\.)?sliding_window$/,
     'null unless use_sliding_window',
   ],
   [/^gpt_neo\.attention_layers$/, 'attention_types'],

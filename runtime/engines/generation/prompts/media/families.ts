@@ -35,6 +35,7 @@ import { createMllamaFamily } from './mllama.js';
 import { createOvis2Family } from './ovis2.js';
 import { createPaliGemmaFamily } from './paligemma.js';
 import { createLightOnOcrFamily } from './lighton-ocr.js';
+import { createQwen25OmniFamily } from './qwen2-5-omni.js';
 import { createQwen3AsrFamily } from './qwen3-asr.js';
 import { createPixtralFamily } from './pixtral.js';
 import { createQwen2AudioFamily } from './qwen2-audio.js';
@@ -42,6 +43,7 @@ import {
   createFlatPatchFamily,
   createGlm4vFamily,
   createGlmgaFamily,
+  createKimiK25Family,
   createPaddleOcrFamily,
   createQwen2VlFamily,
   createVideoLlama3Family,
@@ -81,9 +83,11 @@ export const PROMPTS: {
     gemma4: createGemma4Family,
     'gemma4-unified': createGemma4UnifiedFamily,
     'qwen2-vl': createQwen2VlFamily,
+    'qwen2-5-omni': createQwen25OmniFamily,
     'paddleocr-vl': createPaddleOcrFamily,
     glm4v: createGlm4vFamily,
     glmga: createGlmgaFamily,
+    'kimi-k25': createKimiK25Family,
     'flat-patches': createFlatPatchFamily,
     'video-llama-3': createVideoLlama3Family,
     internvl: createInternVlFamily,

@@ -1,5 +1,6 @@
 import { RunError } from '../../../../core/errors.js';
 import { createGlmPatchProcessor } from '../../../processors/image/glm4v.js';
+import { createKimiPatchProcessor } from '../../../processors/image/kimi-k25.js';
 import {
   createPaddlePatchProcessor,
   createPatchProcessor,
@@ -38,6 +39,14 @@ export const createFlatPatchFamily = (
   ...flatFamily(files, processor),
   foreign: [clipToken(files, CLIP).placeholder],
 });
+
+/** Kimi K2.5: the same; config.json may leave out what Python has a number for. */
+export const createKimiK25Family = (files: FamilyFiles): ImageFamily =>
+  createFlatPatchFamily(
+    { ...files, config: { image_token_id: KIMI_IMAGE, video_token_id: KIMI_CLIP, ...files.config } },
+    createKimiPatchProcessor(files.processing),
+  );
+const [KIMI_IMAGE, KIMI_CLIP] = [163_605, 163_840];
 
 /** Where config.json names no token of videos. */
 const CLIP = '<|video_pad|>';

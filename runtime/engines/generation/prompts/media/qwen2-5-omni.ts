@@ -1,0 +1,28 @@
+import { RunError } from '../../../../core/errors.js';
+import type { FamilyFiles, ImageFamily } from './family.js';
+import { clipToken } from './image-token.js';
+import { requireNamedToken } from './named-token.js';
+import { createQwen2VlFamily } from './qwen2-vl.js';
+
+/** Where config.json names no token of videos. */
+const CLIP = '<|VIDEO|>';
+
+/**
+ * Qwen2.5-Omni: Qwen2.5-VL's images, which have positions of their own only behind the mark that begins them.
+ * @throws RunError not_ready for files that name no such mark: Python fails at each image
+ */
+export function createQwen25OmniFamily(files: FamilyFiles): ImageFamily {
+  const { config, tokenizer } = files;
+  const family = createQwen2VlFamily(files);
+  const id = config['vision_start_token_id'];
+  const start = typeof id === 'number' ? tokenizer.tokenOf(id) : undefined;
+  if (!start)
+    throw new RunError('not_ready', 'config.json: vision_start_token_id is needed, and is no token');
+  const audio = ['audio_token', 'audio_bos_token'].map((name) => requireNamedToken(tokenizer, name));
+  return {
+    ...family,
+    placeholder: start + family.placeholder,
+    foreign: [...audio, clipToken(files, CLIP).placeholder],
+    expand: (layout) => start + family.expand(layout),
+  };
+}
