@@ -21,4 +21,4 @@ export {
   type LlamaShape,
 } from './memory.js';
 export { shapeFor, type ShapeInput } from './llama-shape.js';
-export { ggufSizes, type GgufSizes } from './sizes.js';
+export { ggufSizes, STARCODER_WINDOW, type GgufSizes } from './sizes.js';

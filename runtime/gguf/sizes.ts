@@ -65,10 +65,21 @@ export function ggufSizes(
   };
 }
 
-/** llama.cpp has Phi-3 see all tokens, where transformers has it see those of a window. */
+/** Of all published models; converters do not write it. */
+export const STARCODER_WINDOW = 4096;
+/** llama.cpp gives EXAONE 4 a window where it has as many layers as the 32B model. */
+const EXAONE_LAYERS = 64;
+
+/** Windows of attention that transformers computes and llama.cpp does not, which lets each token see all before it. */
+const IGNORED_WINDOWS: Readonly<Record<string, (of: Of) => number | undefined>> = {
+  phi3: (of) => of('attention.sliding_window'),
+  starcoder2: (of) => of('attention.sliding_window') ?? STARCODER_WINDOW,
+  exaone4: (of) => (of('block_count') === EXAONE_LAYERS ? undefined : of('attention.sliding_window')),
+};
+
 function exactLength(architecture: string, of: Of): number {
   const length = of('context_length') ?? 0;
-  const window = architecture === 'phi3' ? of('attention.sliding_window') : undefined;
+  const window = IGNORED_WINDOWS[architecture]?.(of);
   return window ? Math.min(length || window, window) : length;
 }
 

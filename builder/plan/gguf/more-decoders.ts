@@ -1,3 +1,4 @@
+import { STARCODER_WINDOW } from '../../../runtime/gguf/index.js';
 import {
   decoderFields,
   EXPERT_NAMES,
@@ -80,9 +81,6 @@ export const ernie45: GgufArchitecture = {
     };
   },
 };
-
-/** Of all published models; converters do not write it. */
-const STARCODER_WINDOW = 4096;
 
 export const starcoder2: GgufArchitecture = {
   ...decoder,

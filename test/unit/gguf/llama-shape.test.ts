@@ -81,18 +81,27 @@ test('positions with factors by length have a cache for which llama.cpp takes th
   expect(fitting({ model: scaled, settings: { contextLength: 8192 } }).cells).toBe(8192);
 });
 
-test('Phi-3 takes no more tokens than its window, which llama.cpp ignores', () => {
-  const lengthOf = (architecture: string, window: number) =>
+test('texts are no longer than windows that llama.cpp ignores', () => {
+  const lengthOf = (architecture: string, window: number, layers = 2) =>
     ggufSizes(
       new Map<string, string | number>([
         ['general.architecture', architecture],
-        [`${architecture}.context_length`, 4096],
+        [`${architecture}.context_length`, 8192],
+        [`${architecture}.block_count`, layers],
         [`${architecture}.attention.sliding_window`, window],
       ]),
       [],
     ).exactLength;
   expect(lengthOf('phi3', 2047)).toBe(2047);
-  expect(lengthOf('phi3', 262_144)).toBe(4096);
-  expect(lengthOf('phi3', 0)).toBe(4096);
-  expect(lengthOf('gemma3', 512)).toBe(4096);
+  expect(lengthOf('phi3', 262_144)).toBe(8192);
+  expect(lengthOf('phi3', 0)).toBe(8192);
+  expect(lengthOf('gemma3', 512)).toBe(8192);
+  expect(lengthOf('exaone4', 1024)).toBe(1024);
+  expect(lengthOf('exaone4', 1024, 64)).toBe(8192);
+  expect(lengthOf('starcoder2', 2048)).toBe(2048);
+  const starcoder = new Map<string, string | number>([
+    ['general.architecture', 'starcoder2'],
+    ['starcoder2.context_length', 16_384],
+  ]);
+  expect(ggufSizes(starcoder, []).exactLength).toBe(4096);
 });
