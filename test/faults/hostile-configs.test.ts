@@ -109,6 +109,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['image-feature-extraction/siglip2-naflex-vision', 'image-features'],
   ['audio-text-to-text/qwen3-asr', 'media-chat'],
   ['audio-text-to-text/glmasr', 'media-chat'],
+  ['automatic-speech-recognition/moonshine-streaming', 'speech-seq2seq'],
   ['audio-text-to-text/granite-speech', 'media-chat'],
   ['audio-text-to-text/granite-speech-plus', 'media-chat'],
   ['image-text-to-text/paddleocr-vl', 'media-chat'],

@@ -16,11 +16,19 @@ const MOONSHINE: readonly Convolution[] = [
   { kernel: 3, stride: 2, padding: 0 },
 ];
 
+/** The same with frames, which it tells: its convolutions leave one step of each two, the odd one included. */
+const MOONSHINE_STREAMING: readonly Convolution[] = [
+  { kernel: 80, stride: 80, padding: 0 },
+  { kernel: 5, stride: 2, padding: 2 },
+  { kernel: 5, stride: 2, padding: 2 },
+];
+
 export type AudioReader = ModelReaders['audio'];
 
 /** Convolutions that leave fewer steps of what networks over audio clips read, as their configurations list them. */
 function convolutionsOf(config: Json, reader: AudioReader): readonly Convolution[] {
   if (reader === 'moonshine') return MOONSHINE;
+  if (reader === 'moonshine-streaming') return MOONSHINE_STREAMING;
   if (reader === 'lasr') return lasrConvolutions(config);
   const listed = reader === 'omniasr' ? ((config['audio_config'] ?? {}) as Json) : config;
   const [kernels, strides] = [listed['conv_kernel'], listed['conv_stride']];
@@ -60,11 +68,22 @@ export function stepsLeft(config: Json, reader: AudioReader, length: number): nu
   return left;
 }
 
-/** @throws RunError 422 for what is too short, on which Python fails, too */
+/** @throws RunError 422 for what is too short, or has more steps than positions, on which Python fails, too */
 export function requireSteps(config: Json, reader: AudioReader, length: number): void {
-  if (stepsLeft(config, reader, length) >= 1) return;
+  const left = stepsLeft(config, reader, length);
+  if (left < 1)
+    throw new RunError(
+      'unprocessable',
+      'the sound, or a piece of it, is shorter than what this model hears at once: send a longer one',
+    );
+  const most = reader === 'moonshine-streaming' ? mostSamples(config) : Infinity;
+  if (length <= most) return;
   throw new RunError(
     'unprocessable',
-    'the sound, or a piece of it, is shorter than what this model hears at once: send a longer one',
+    `the audio clip has ${length} samples, and this model has positions for ${most}: send a shorter one, or set params.chunk_length_s`,
   );
 }
+
+/** Four frames to a position. */
+const mostSamples = (config: Json): number =>
+  4 * 80 * (firstNumber(config, 'max_position_embeddings') ?? 4096);

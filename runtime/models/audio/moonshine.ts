@@ -8,7 +8,7 @@ import { headWidth } from '../layers/head-sizes.js';
 import { embedding, linear, tableScores } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { rotary, rotate } from '../layers/rope.js';
-import { rotaryConfig } from '../layers/rope-frequencies.js';
+import { type RotaryConfig, rotaryConfig } from '../layers/rope-frequencies.js';
 import { sourceDecoderRoles } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import type { DecoderState, SourceDecoder, Triple } from '../layers/cross-decoder.js';
 import { GraphError } from '../writer/errors.js';
@@ -34,21 +34,33 @@ const EPSILON = 1e-5;
 
 type Side = 'encoder' | 'decoder';
 
+/** What the decoder reads of a configuration. */
+export type MoonshineDecoder = RotaryConfig &
+  Pick<
+    Config,
+    'vocab_size' | 'hidden_size' | 'intermediate_size' | 'attention_bias' | 'tie_word_embeddings'
+  > &
+  Pick<Config, 'decoder_num_hidden_layers' | 'decoder_hidden_act' | 'decoder_num_attention_heads'> &
+  Pick<Config, 'decoder_num_key_value_heads'>;
+
+type Heads = { [Key in `${Side}_num_${'attention' | 'key_value'}_heads`]?: number | null | undefined };
+type Sizes = Pick<Config, 'hidden_size' | 'attention_bias'>;
+
 /** Heads of a side. @throws GraphError where queries share heads of keys, which Python can't compute */
-function headsOf(c: Config, side: Side): number {
+function headsOf(c: Heads, side: Side): number {
   const [heads, keyHeads] = [c[`${side}_num_attention_heads`], c[`${side}_num_key_value_heads`]];
-  if (keyHeads == null || keyHeads === heads) return heads;
+  if (keyHeads == null || keyHeads === heads) return heads!;
   throw new GraphError(`config.json: ${side}_num_key_value_heads other than its heads are not known`);
 }
 
-const normed = (g: GraphWriter, x: Value, name: string, c: Config): Value =>
+const normed = (g: GraphWriter, x: Value, name: string, c: Sizes): Value =>
   layerNorm(g, x, name, { width: c.hidden_size, epsilon: EPSILON, bias: false });
 
 /** A projection of attention: `q`, `k` or `v`. */
-const projected = (g: GraphWriter, x: Value, name: string, c: Config): Value =>
+const projected = (g: GraphWriter, x: Value, name: string, c: Sizes): Value =>
   linear(g, x, `${name}_proj`, { from: c.hidden_size, to: c.hidden_size, bias: c.attention_bias });
 
-const output = (g: GraphWriter, x: Value, name: string, c: Config): Value =>
+const output = (g: GraphWriter, x: Value, name: string, c: Sizes): Value =>
   linear(g, x, `${name}.o_proj`, { from: c.hidden_size, to: c.hidden_size, bias: false });
 
 interface Turned {
@@ -59,7 +71,12 @@ interface Turned {
 }
 
 /** Queries, keys and values of a layer's states, neighbours of queries and keys rotated by their positions. */
-function selfOf(g: GraphWriter, x: Value, c: Config, { name, side, positions }: Turned): Triple {
+function selfOf(
+  g: GraphWriter,
+  x: Value,
+  c: RotaryConfig & Sizes & Heads,
+  { name, side, positions }: Turned,
+): Triple {
   const heads = headsOf(c, side);
   const width = headWidth(c.hidden_size, heads);
   const rows = g.node('Shape', [x], { start: 0, end: 2 });
@@ -107,7 +124,7 @@ function encode(g: GraphWriter, c: Config): Value {
   return normed(g, x, at('layer_norm'), c);
 }
 
-function decode(g: GraphWriter, ids: Value, state: DecoderState, c: Config): Value {
+function decode(g: GraphWriter, ids: Value, state: DecoderState, c: MoonshineDecoder): Value {
   const width = c.hidden_size;
   const at = (name: string) => `model.decoder.${name}`;
   let x = embedding(g, ids, at('embed_tokens'), { rows: c.vocab_size, width });
@@ -134,7 +151,7 @@ function decode(g: GraphWriter, ids: Value, state: DecoderState, c: Config): Val
 }
 
 /** The second half of the wide layer is the gate of the first. */
-function gated(g: GraphWriter, x: Value, name: string, c: Config): Value {
+function gated(g: GraphWriter, x: Value, name: string, c: MoonshineDecoder): Value {
   const inner = c.intermediate_size;
   const both = linear(g, x, `${name}.fc1`, { from: c.hidden_size, to: 2 * inner });
   const [value, gate] = g.nodes('Split', [both, g.ints([inner, inner])], {
@@ -144,7 +161,7 @@ function gated(g: GraphWriter, x: Value, name: string, c: Config): Value {
   return linear(g, product, `${name}.fc2`, { from: inner, to: c.hidden_size });
 }
 
-function decoderOf(c: Config): SourceDecoder {
+export function moonshineDecoder(c: MoonshineDecoder): SourceDecoder {
   const heads = headsOf(c, 'decoder');
   return {
     ...{ width: c.hidden_size, vocabulary: c.vocab_size, decoderLayers: c.decoder_num_hidden_layers },
@@ -175,7 +192,7 @@ export const moonshine = defineFamily({
     'speech-seq2seq': {
       encoder_model: (g, c: Config) =>
         g.output('last_hidden_state', encode(g, c), 'float32', ['rows', 'steps', c.hidden_size]),
-      ...sourceDecoderRoles(decoderOf),
+      ...sourceDecoderRoles(moonshineDecoder),
     },
   },
 });

@@ -3,6 +3,7 @@ import { ast } from './audio-spectrogram-transformer.js';
 import { data2vecAudio } from './data2vec-audio.js';
 import { hubert } from './hubert.js';
 import { lasrCtc } from './lasr.js';
+import { moonshineStreaming } from './moonshine-streaming.js';
 import { moonshine } from './moonshine.js';
 import { omniAsrCtc } from './omniasr.js';
 import { parakeetCtc } from './parakeet.js';
@@ -18,5 +19,15 @@ import { whisper } from './whisper.js';
 /** Families that read audio clips. */
 export const AUDIOS: readonly AnyFamily[] = [
   ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert, parakeetCtc, lasrCtc],
-  ...[omniAsrCtc, parakeetTdt, parakeetRnnt, whisper, moonshine, speecht5, speechToText, ast],
+  ...[
+    omniAsrCtc,
+    parakeetTdt,
+    parakeetRnnt,
+    whisper,
+    moonshine,
+    moonshineStreaming,
+    speecht5,
+    speechToText,
+    ast,
+  ],
 ];
