@@ -10,6 +10,8 @@ const SIZES =
 /** Any network may have so many layers, which may share their weights, and such sizes. */
 const [FREE_LAYERS, FREE_SIZE] = [64, 8192];
 const MOST_DEPTH = 8;
+/** Fields that nothing is built of: an encoder of vectors has no table of words. */
+const UNBUILT: ReadonlySet<string> = new Set(['vision_config.encoder_config.vocab_size']);
 
 /**
  * What a configuration says is built before the first weight is read: it may ask for no more layers, and no larger ones, than
@@ -21,7 +23,7 @@ export function requireBounded(id: string, config: Json, index: WeightIndex): vo
   const size = Math.max(FREE_SIZE, largestSize(index));
   for (const [name, value] of numbersIn(config)) {
     const limit = LAYERS.test(lastOf(name)) ? layers : SIZES.test(lastOf(name)) ? size : Infinity;
-    if (value <= limit) continue;
+    if (value <= limit || UNBUILT.has(name)) continue;
     throw new Refusal(
       `config.json of ${id}: ${name} is ${value}, where the tensors of the checkpoint allow ${limit}`,
       'take a repository whose config.json belongs to its weights',

@@ -74,8 +74,17 @@ function jobOf({ recipe, fusions, out, threads }: RunRequest, model: string) {
   const inputs = Object.fromEntries(
     Object.entries(recipe.inputs).map(([name, input]) => [name, { optional: false, ...input }]),
   );
-  const { padding = 'right', decoder = false, part = '', names = {}, images = [], image = {} } = recipe;
-  const usual = { padding, decoder, part, names, images, image };
+  const {
+    padding = 'right',
+    decoder = false,
+    part = '',
+    names = {},
+    images = [],
+    image = {},
+    edges = '',
+    tiles,
+  } = recipe;
+  const usual = { padding, decoder, part, names, images, image, edges, tiles: tiles ?? null };
   return { ...recipe, ...usual, ...{ inputs, model, out, fusions, threads } };
 }
 

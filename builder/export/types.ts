@@ -51,6 +51,10 @@ export interface ExportRecipe {
   /** Inputs that are of images, and the token that stands for a feature: a step of a chat is compared with the whole network. */
   images?: readonly string[];
   token?: number;
+  /** Argument that takes the edges of images, where those are the edges of their tensors. */
+  edges?: string;
+  /** Argument that takes how many tiles each image has, and the input that they are in. */
+  tiles?: { counts: string; of: string };
   /** Sizes of an image there. */
   image?: Sizes;
   /** Names of the exporter's inputs -> those of the finished graph. */

@@ -66,6 +66,9 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   big_bird: { readers: { positions: 'blocks' } },
   bigbird_pegasus: { readers: { decoderInput: 'shifted', positions: 'blocks' } },
   aria: { readers: { prompts: { image: 'aria' } } },
+  emu3: { readers: { prompts: { image: 'emu3' } } },
+  deepseek_ocr2: { readers: { prompts: { image: 'deepseek-ocr2' } } },
+  apertus1p5: { readers: { prompts: { image: 'apertus1p5' } } },
   ultravox: { usualTask: 'audio-text-to-text', readers: { prompts: { audio: 'ultravox' } } },
   deberta: { readers: debertaReaders },
   ...of(

@@ -25,7 +25,7 @@ def part_of(job, model):
 
 
 def single(job, model):
-    return embedding_of(model) if job["part"] == "embed" else features_of(model)
+    return embedding_of(model) if job["part"] == "embed" else features_of(job, model)
 
 
 def embedding_of(model):
@@ -42,23 +42,39 @@ def embedding_of(model):
     return Embedding().eval()
 
 
-def features_of(model):
+class Edges(list):
+    """Height and width of each image, as the network asks for them: all of an image is there."""
+
+    def tolist(self):
+        return list(self)
+
+
+def features_of(job, model):
     """What images become in the place of their tokens: [features, width], of one after the other."""
     import torch
+
+    edges, tiles = job["edges"], job["tiles"]
+
+    owner = next((one for one in (model, model.base_model) if hasattr(one, "get_image_features")), None)
+    if owner is None:
+        raise Refused("it has no features of images by themselves")
 
     class Features(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.model = model
+            self.model = owner
 
         def forward(self, **images):
+            if tiles:
+                images[tiles["counts"]] = [images[tiles["of"]].shape[0]]
+            if edges:
+                first = next(iter(images.values()))
+                images[edges] = Edges([[first.shape[-2], first.shape[-1]]] * first.shape[0])
             found = self.model.get_image_features(**images)
             found = getattr(found, "pooler_output", found)
             parts = found if isinstance(found, (list, tuple)) else [found]
             return {"image_features": torch.cat([part.reshape(-1, part.shape[-1]) for part in parts])}
 
-    if not hasattr(model, "get_image_features"):
-        raise Refused("it has no features of images by themselves")
     return Features().eval()
 
 
@@ -120,14 +136,18 @@ def check_whole(job, model):
     import torch
 
     for images in (1, 2):
-        sizes = {**job["traced"], **job["image"], "images": images}
+        sizes = {**job["traced"], **job["image"], "images": images, "tiles": images * job["image"].get("tiles", 1)}
         feeds, _ = sample({**job, "inputs": {name: job["inputs"][name] for name in job["images"]}}, sizes, seed=200 + images)
         with torch.no_grad():
             # Each image has a run of its own.
-            alone = [{name: tensor[i : i + 1] for name, tensor in feeds.items()} for i in range(images)]
-            features = [features_of(model)(**one)["image_features"] for one in alone]
+            alone = [{name: part_for(i, tensor, images) for name, tensor in feeds.items()} for i in range(images)]
+            features = [features_of(job, model)(**one)["image_features"] for one in alone]
             ids = words_around(job, [len(one) for one in features])
             mask = torch.ones_like(ids)
+            if job["tiles"]:
+                feeds[job["tiles"]["counts"]] = torch.full((images,), job["image"]["tiles"])
+            if job["edges"]:
+                feeds[job["edges"]] = torch.tensor([list(feeds["pixel_values"].shape[-2:])] * images)
             wanted = model(input_ids=ids, attention_mask=mask, use_cache=True, **feeds).logits
             vectors = embedding_of(model)(torch.where(ids == job["token"], torch.zeros_like(ids), ids))["inputs_embeds"]
             vectors[ids == job["token"]] = torch.cat(features).to(vectors.dtype)
@@ -136,6 +156,12 @@ def check_whole(job, model):
             found = decoders.run(model, step).logits
         if not float((wanted - found).abs().max()) <= TOLERANCE * float(wanted.abs().max()):
             raise Refused("its images are more than vectors in the place of their tokens")
+
+
+def part_for(image, tensor, images):
+    """What of a tensor is one image's: as many of its rows as the others have."""
+    count = len(tensor) // images
+    return tensor[image * count : (image + 1) * count]
 
 
 def words_around(job, counts):

@@ -1,6 +1,6 @@
-import { ARIA_EDGE } from '../../../runtime/hub-config/image-edges.js';
+import { ARIA_EDGE, DEEPSEEK_OCR2 } from '../../../runtime/hub-config/image-edges.js';
 import type { SampleInput, Sizes } from '../types.js';
-import type { Json } from './config.js';
+import { type Json, number } from './config.js';
 
 /** What the encoder of a chat reads of one image. */
 export interface ChatImages {
@@ -8,8 +8,12 @@ export interface ChatImages {
   free: readonly string[];
   traced: Sizes;
   probes: readonly Sizes[];
+  /** Argument of the network for the edges of images. */
+  edges?: string;
+  /** Argument for how many tiles each image has, and the input that they are in. */
+  tiles?: { counts: string; of: string };
   /** What stands for a feature, where config.json does not say. */
-  token?: number;
+  token?: number | undefined;
 }
 
 /** One image a run, as the server has it. */
@@ -20,12 +24,62 @@ const ofOneSize = (inputs: ChatImages['inputs']): ChatImages => ({
   ...{ inputs, free: [], traced: ONE, probes: [ONE, ONE, ONE] },
 });
 
+/** Edges of images by cells of the network, one image a run. */
+const IN_CELLS: readonly (readonly [number, number])[] = [
+  [3, 2],
+  [2, 5],
+  [4, 4],
+];
+
+/** Images of any size that is a whole number of cells. @param cell edge of one, in pixels */
+function inCells(cell: number, edges: string): ChatImages {
+  const sizes = IN_CELLS.map(([rows, columns]) => ({
+    ...{ images: 1, height: rows * cell, width: columns * cell },
+  }));
+  return {
+    inputs: { pixel_values: { kind: 'noise', axes: ['images', 3, 'height', 'width'] } },
+    ...{
+      free: ['height', 'width'],
+      traced: { images: 1, height: 5 * cell, width: 4 * cell },
+      probes: sizes,
+      edges,
+    },
+  };
+}
+
+/** A whole image of one size, and tiles of another: at least one, which the server leaves out again where there is none. */
+function withTiles(edge: number, tile: number): ChatImages {
+  return {
+    inputs: {
+      pixel_values: { kind: 'noise', axes: ['images', 3, edge, edge] },
+      pixel_values_local: { kind: 'noise', axes: ['tiles', 3, tile, tile] },
+    },
+    ...{ free: ['tiles'], traced: { images: 1, tiles: 3 } },
+    probes: [1, 2, 5].map((tiles) => ({ images: 1, tiles })),
+    tiles: { counts: 'num_local_patches', of: 'pixel_values_local' },
+  };
+}
+
+/** Cells of a network whose stages halve an image. */
+const halved = (config: Json, part: string, usual: number): number => {
+  const stages = ((config[part] ?? {}) as Json)['channel_multiplier'];
+  return 2 ** ((Array.isArray(stages) ? stages.length : usual) - 1);
+};
+
+const tokenIn = (map: unknown): number | undefined => number(((map ?? {}) as Json)['<image>']);
+
 const TYPES: Readonly<Record<string, (config: Json, processing: Json) => ChatImages | string>> = {
   aria: () =>
     ofOneSize({
       pixel_values: { kind: 'noise', axes: ['images', 3, ARIA_EDGE, ARIA_EDGE] },
       pixel_mask: { kind: 'corner', axes: ['images', ARIA_EDGE, ARIA_EDGE] },
     }),
+  apertus1p5: (config) => inCells(halved(config, 'vision_config', 5), 'image_sizes'),
+  deepseek_ocr2: () => withTiles(DEEPSEEK_OCR2.edge, DEEPSEEK_OCR2.tile),
+  emu3: (config) => ({
+    ...inCells(halved(config, 'vq_config', 4), 'image_sizes'),
+    token: tokenIn(config['vocabulary_map']),
+  }),
 };
 
 /** What the type's processor gives of an image. @returns a text for a type without a recipe */

@@ -30,9 +30,11 @@ export function chatRecipes(head: Head, config: Json, processing: Json): Recipes
   if (head !== 'media-chat') return undefined;
   const images = chatImages(modelTypeOf(config) ?? '', config, processing);
   if (typeof images === 'string') return images;
-  const ids = tokensOf(config);
   const token = number(config['image_token_id']) ?? number(config['image_token_index']) ?? images.token;
+  const ids = token === undefined ? undefined : tokensOf(config, token);
   if (!ids || token === undefined) return 'config.json says no vocab_size, or no token of pictures';
+  const { edges, tiles } = images;
+  const more = { ...(edges !== undefined && { edges }), ...(tiles && { tiles }) };
   const shared = { class: 'AutoModelForImageTextToText', config: {}, mayMiss: [] };
   return {
     embed_tokens: {
@@ -41,24 +43,29 @@ export function chatRecipes(head: Head, config: Json, processing: Json): Recipes
     },
     vision_encoder: {
       ...{ ...shared, part: 'image', outputs: ['image_features'], inputs: images.inputs, free: images.free },
-      ...{ traced: images.traced, probes: images.probes },
+      ...{ traced: images.traced, probes: images.probes, ...more },
     },
     decoder_model_merged: {
       ...{ ...shared, part: 'decode', padding: 'left', outputs: ['logits'] },
       inputs: { input_ids: ids, attention_mask: { kind: 'mask', axes: ROW }, ...images.inputs },
       ...{ free: ROW, traced: TRACED, probes: STEPS },
-      ...{ images: Object.keys(images.inputs), token, image: images.traced },
+      ...{ images: Object.keys(images.inputs), token, image: images.traced, ...more },
     },
   };
 }
 
-function tokensOf(config: Json): SampleInput | undefined {
+/** @param token no text holds it */
+function tokensOf(config: Json, token: number): SampleInput | undefined {
   const text = (config['text_config'] ?? {}) as Json;
   const all = { ...text, ...config };
   const vocabulary = number(text['vocab_size']) ?? number(config['vocab_size']);
   if (vocabulary === undefined || vocabulary < 8) return undefined;
   return {
     ...{ kind: 'tokens', axes: ROW, low: Math.floor(vocabulary / 4), high: vocabulary },
-    ...{ avoid: numbersNamed(all, /_token_(?:id|index)$/), fixed: [], pad: number(all['pad_token_id']) ?? 0 },
+    ...{
+      avoid: [...new Set([...numbersNamed(all, /_token_(?:id|index)$/), token])],
+      fixed: [],
+      pad: number(all['pad_token_id']) ?? 0,
+    },
   };
 }

@@ -50,7 +50,7 @@ export function imageRecipe(
 
 /** For networks that keep the number of images of their sample: one a run. @returns undefined for what reads no images alone */
 export function ofOneRow(recipe: ExportRecipe): ExportRecipe | undefined {
-  if (Object.keys(recipe.inputs).join() !== 'pixel_values') return undefined;
+  if (recipe.part || Object.keys(recipe.inputs).join() !== 'pixel_values') return undefined;
   return { ...recipe, free: [], traced: { rows: 1 }, probes: [{ rows: 1 }, { rows: 1 }] };
 }
 

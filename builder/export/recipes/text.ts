@@ -34,11 +34,19 @@ const ROW: readonly string[] = ['rows', 'length'];
 /** Adds the embedding of a segment's number, though no field counts segments; tokenizers of these give them. */
 const SEGMENTS: Special = { more: { token_type_ids: { kind: 'segments', axes: ROW, optional: true } } };
 
+/** Classes are those of the token that ends a text. */
+const ENDED: Special = {
+  fixed: ({ eos_token_id }) => [[2, number(eos_token_id) ?? 1]],
+};
+
 const SPECIAL: Readonly<Record<string, Special>> = {
   xlm: SEGMENTS,
   flaubert: SEGMENTS,
   // Its sparse attention bakes the length; the full one computes what texts of up to 704 tokens get in Python, too.
   big_bird: { config: { attention_type: 'original_full' } },
+  ...Object.fromEntries(
+    ['bart', 'bigbird_pegasus', 'mbart', 'mt5', 'mvp', 'plbart', 't5', 'umt5'].map((type) => [type, ENDED]),
+  ),
   // Looks for the places that ask in the text.
   splinter: { fixed: ({ question_token_id }) => [[2, number(question_token_id) ?? 104]] },
 };

@@ -3,9 +3,9 @@ import { createAriaProcessor } from '../../../processors/image/aria.js';
 import type { Edges } from '../../../processors/image/sizes.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { TensorLike } from '../../../sessions/tensors.js';
+import { requireImageToken } from './cells.js';
 import type { FamilyFiles, ImageFamily } from './family.js';
 import { imageToken } from './image-token.js';
-import { requireNamedToken } from './named-token.js';
 import { pixelValues } from './pixel-values.js';
 
 /** Where config.json does not say: tokens of an image by its patches; by its edge where the processor's file does not. */
@@ -24,8 +24,7 @@ export function createAriaFamily(files: FamilyFiles): ImageFamily {
   const { config, processor, tokenizer } = files;
   const token = imageToken(files);
   const { edge, sizeOf, process } = createAriaProcessor(files.processing);
-  if (requireNamedToken(tokenizer, 'image_token') !== token.placeholder)
-    throw new RunError('not_ready', 'tokenizer_config.json: image_token is not that of config.json');
+  requireImageToken(tokenizer, token.placeholder);
   const vision = (config['vision_config'] ?? {}) as Json;
   const patches = Math.floor(edge / (firstNumber(vision, 'patch_size') ?? PATCH)) ** 2;
   const count = firstNumber((config['projector_patch_to_query_dict'] ?? QUERIES) as Json, String(patches));

@@ -10,12 +10,15 @@ import type {
   AudioFamily,
 } from './family.js';
 import { createLlavaNextFamily, createLlavaNextVideoFamily, createLlavaOnevisionFamily } from './anyres.js';
+import { createApertus15Family } from './apertus1p5.js';
 import { createAriaFamily } from './aria.js';
 import { createAyaVisionFamily } from './aya-vision.js';
 import { createBlip2Family } from './blip-2.js';
 import { createCohere2VisionFamily } from './cohere2-vision.js';
+import { createDeepseekOcr2Family } from './deepseek-ocr2.js';
 import { createDeepseekVlHybridFamily } from './deepseek-vl-hybrid.js';
 import { createDeepseekVlFamily } from './deepseek-vl.js';
+import { createEmu3Family } from './emu3.js';
 import { createGemma3Family } from './gemma3.js';
 import { createGemma4Family, createGemma4UnifiedFamily } from './gemma4.js';
 import { createGlmAsrFamily } from './glmasr.js';
@@ -62,7 +65,10 @@ export const PROMPTS: {
   video: Readonly<Record<string, CreateClipFamily>>;
 } = {
   image: {
+    apertus1p5: createApertus15Family,
     aria: createAriaFamily,
+    'deepseek-ocr2': createDeepseekOcr2Family,
+    emu3: createEmu3Family,
     idefics2: createIdefics2Family,
     idefics3: createIdefics3Family,
     smolvlm: createSmolVlmFamily,

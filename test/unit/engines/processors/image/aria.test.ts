@@ -1,16 +1,5 @@
+import { mean as meanOf, patterned } from './patterned.js';
 import { createAriaProcessor } from '../../../../../runtime/engines/processors/image/aria.js';
-
-/** Levels that follow from a pixel's place. */
-function patterned(width: number, height: number) {
-  const data = new Uint8Array(width * height * 3);
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++)
-      data.set(
-        [x * 7 + y * 3, x * 5 + y * 11, x * y].map((level) => level % 256),
-        (y * width + x) * 3,
-      );
-  return { data, width, height, channels: 3 as const };
-}
 
 // AriaImageProcessor and AriaImageProcessorPil of transformers 5.24, called with max_image_size=980 and split_image=False.
 test.each([
@@ -30,7 +19,7 @@ test.each([
   expect(sizeOf({ width, height })).toEqual({ height: lines, width: columns });
   const values = process(patterned(width, height));
   expect(values.length).toBe(3 * 980 * 980);
-  expect(values.reduce((sum, value) => sum + value, 0) / values.length).toBeCloseTo(mean, 6);
+  expect(meanOf(values)).toBeCloseTo(mean, 6);
 });
 
 test.each([0, 1.5, 981, '336'])('a shortest edge of %j is refused by name', (min_image_size) => {
