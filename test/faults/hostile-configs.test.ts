@@ -110,6 +110,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['audio-text-to-text/qwen3-asr', 'media-chat'],
   ['audio-text-to-text/glmasr', 'media-chat'],
   ['automatic-speech-recognition/moonshine-streaming', 'speech-seq2seq'],
+  ['audio-text-to-text/fun-asr-nano', 'media-chat'],
   ['audio-text-to-text/granite-speech', 'media-chat'],
   ['audio-text-to-text/granite-speech-plus', 'media-chat'],
   ['image-text-to-text/paddleocr-vl', 'media-chat'],

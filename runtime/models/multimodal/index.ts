@@ -19,6 +19,7 @@ import { idefics3 } from './idefics3.js';
 import { instructblip } from './instructblip.js';
 import { internvl } from './internvl.js';
 import { lfm2Vl } from './lfm2-vl.js';
+import { funAsrNano } from './fun-asr-nano.js';
 import { graniteSpeech } from './granite-speech/family.js';
 import { lfm3Vl } from './lfm3-vl/family.js';
 import { hunyuanVl } from './hunyuan-vl/family.js';
@@ -77,5 +78,5 @@ export const MEDIA: readonly AnyFamily[] = [
   florence2,
   voxtral,
   qwen2Audio,
-  ...[qwen3Asr, glmAsr, graniteSpeech],
+  ...[qwen3Asr, glmAsr, graniteSpeech, funAsrNano],
 ];

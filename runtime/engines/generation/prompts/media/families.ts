@@ -23,6 +23,7 @@ import { createGemma3Family } from './gemma3.js';
 import { createGemma4Family, createGemma4UnifiedFamily } from './gemma4.js';
 import { createGlmAsrFamily } from './glmasr.js';
 import { createGotOcr2Family, createPpChart2TableFamily } from './got-ocr2.js';
+import { createFunAsrNanoFamily } from './fun-asr-nano.js';
 import { createGraniteSpeechFamily } from './granite-speech.js';
 import { createIdefics2Family } from './idefics2.js';
 import { createIdefics3Family, createSmolVlmFamily } from './idefics3.js';
@@ -114,6 +115,7 @@ export const PROMPTS: {
     'qwen3-asr': createQwen3AsrFamily,
     glmasr: createGlmAsrFamily,
     'granite-speech': createGraniteSpeechFamily,
+    'fun-asr-nano': createFunAsrNanoFamily,
     voxtral: createVoxtralFamily,
     ultravox: createUltravoxFamily,
   },
