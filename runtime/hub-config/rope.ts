@@ -12,12 +12,16 @@ type Json = Readonly<Record<string, unknown>>;
 /** The keys that tell whether frequencies are stretched beyond a length that the model was trained for. */
 const WITH_ORIGINAL_LENGTH = new Set(['llama3', 'yarn', 'longrope']);
 
+const KINDS = ['full_attention', 'sliding_attention'];
+
 /** @returns config without `rope_parameters`, or with what of them the first form has no words for */
 export function withPlainRope(config: Json): Json {
   const { rope_parameters: parameters, ...rest } = config;
   if (!isObject(parameters)) return parameters === null ? rest : config;
   // Where a file has both forms, what is not null of the old one counts (convert_rope_params_to_dict).
   const rope = isObject(config['rope_scaling']) ? config['rope_scaling'] : parameters;
+  // What is left of a file that was read before: kinds of layers that turn no heads.
+  if (!Object.values(rope).some(isObject) && KINDS.some((kind) => rope[kind] === null)) return config;
   if (!Object.values(rope).some(isObject)) return { ...rest, ...plainRope(rope, config) };
   const { full_attention: full, sliding_attention: sliding, ...others } = rope;
   return {

@@ -1,6 +1,7 @@
 import type { AnyFamily } from '../family.js';
 import { ayaVision } from './aya-vision.js';
 import { blip2 } from './blip-2.js';
+import { cohereCompass } from './cohere-compass.js';
 import { cohere2Vision } from './cohere2-vision.js';
 import { deepseekVlHybrid } from './deepseek-vl-hybrid.js';
 import { deepseekVl } from './deepseek-vl.js';
@@ -72,7 +73,7 @@ export const MEDIA: readonly AnyFamily[] = [
   qwen35Images,
   qwen35MoeImages,
   ayaVision,
-  cohere2Vision,
+  ...[cohere2Vision, cohereCompass],
   ...[vipllava, videoLlava],
   ...[lfm2Vl, lfm3Vl, kimiK25],
   florence2,

@@ -38,6 +38,7 @@ import { qwen2Moe } from './qwen2-moe.js';
 import { qwen3Moe } from './qwen3-moe.js';
 import { cohere } from './cohere.js';
 import { cohere2 } from './cohere2.js';
+import { cohereCompassText } from './cohere-compass.js';
 import { ernie } from './ernie4-5.js';
 import { glm } from './glm.js';
 import { glm4 } from './glm4.js';
@@ -88,7 +89,7 @@ export const LLAMA_LIKE: readonly AnyFamily[] = [
   ...[exaone4, nemotron, olmo, olmo3, qwen2Moe, starcoder2],
   ...[apertus, arcee, ministral, seedOss, vaultgemma, hunyuanDense, hunyuanMoe],
   ...[ernieMoe, phimoe, flexOlmo, dots1, glm4Moe, glm4MoeLite, lfm2Moe, minimaxM2, ministral3],
-  ...[qwen35, qwen35Moe, qwen3Next, gemma4, gemma4Unified, lfm3],
+  ...[qwen35, qwen35Moe, qwen3Next, gemma4, gemma4Unified, lfm3, cohereCompassText],
   ...[afmoe, exaoneMoe, graniteSwa, graniteMoeSwa, hyV3, mistral4, olmoHybrid, llama4, kimiLinear],
   ...[cwm, exaone, hyperclovax, internlm3, iquestcoder, jais2, solarOpen],
   ...[mellum, minicpm3, sarvamMla, youtu, opt],

@@ -18,6 +18,15 @@ describe('rotary settings', () => {
     expect(normalized({ rope_theta: null }, { rope_theta: 7 })).toMatchObject({ rope_theta: 7 });
   });
 
+  test('kinds of layers that turn no heads stay so, however often a file is read', () => {
+    const rope = { full_attention: null, sliding_attention: { rope_theta: 7, rope_type: 'default' } };
+    const once = normalized(rope);
+    expect(once).toEqual({
+      ...{ model_type: 'llama', rope_local_base_freq: 7, rope_parameters: { full_attention: null } },
+    });
+    expect(normalizeConfig(once)).toEqual(once);
+  });
+
   test('what stretches them is rope_scaling, with a length that the file leaves out', () => {
     const rope = { rope_theta: 1000, rope_type: 'yarn', factor: 4 };
     expect(normalized(rope, { max_position_embeddings: 64 })).toMatchObject({

@@ -44,6 +44,7 @@ import { createQwen3AsrFamily } from './qwen3-asr.js';
 import { createPixtralFamily } from './pixtral.js';
 import { createQwen2AudioFamily } from './qwen2-audio.js';
 import {
+  createCohereCompassFamily,
   createFlatPatchFamily,
   createGlm4vFamily,
   createGlmgaFamily,
@@ -94,6 +95,7 @@ export const PROMPTS: {
     'paddleocr-vl': createPaddleOcrFamily,
     glm4v: createGlm4vFamily,
     glmga: createGlmgaFamily,
+    'cohere-compass': createCohereCompassFamily,
     'kimi-k25': createKimiK25Family,
     'flat-patches': createFlatPatchFamily,
     'video-llama-3': createVideoLlama3Family,

@@ -14,6 +14,12 @@ import { clipToken, imageToken } from './image-token.js';
 export const createQwen2VlFamily = (files: FamilyFiles): ImageFamily =>
   patchFamily(files, createPatchProcessor(files.processing));
 
+/** The same without videos: texts that hold their token are refused. */
+export const createCohereCompassFamily = (files: FamilyFiles): ImageFamily => ({
+  ...createQwen2VlFamily(files),
+  foreign: [clipToken(files, '<|VIDEO_PAD|>').placeholder],
+});
+
 /** The same with another rule for small images. */
 export const createPaddleOcrFamily = (files: FamilyFiles): ImageFamily =>
   patchFamily(files, createPaddlePatchProcessor(files.processing));
