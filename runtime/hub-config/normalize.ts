@@ -39,12 +39,20 @@ function withNumbers(value: unknown): unknown {
   return typeof name === 'string' && /^(?:-?Infinity|NaN)$/.test(name) ? Number(name) : value;
 }
 
-/** Qwen2.5-Omni's file has the part that reads and writes texts, and others that speak: the first one is what is served. */
+/** Types of models whose file has a part that reads and writes texts, and others that speak. */
+const SPEAKERS = ['qwen2_5_omni', 'qwen3_omni_moe'];
+
+/** Qwen's Omni models: their file has the part that reads and writes texts, and others that speak: the first one is what is served. */
 function thinkerOf(config: Readonly<Json>): Readonly<Json> {
   const { model_type: type, thinker_config: thinker, ...others } = config;
-  if (type !== 'qwen2_5_omni' || !isObject(thinker)) return config;
+  if (!SPEAKERS.some((one) => one === type) || !isObject(thinker)) return config;
   const { transformers_version: version, architectures } = others;
-  return { transformers_version: version, ...thinker, model_type: `${type}_thinker`, architectures };
+  return {
+    transformers_version: version,
+    ...thinker,
+    model_type: `${type as string}_thinker`,
+    architectures,
+  };
 }
 
 /** In version 5 the outer field says whether a language model inside of another one shares its table with its head. */

@@ -40,6 +40,7 @@ import { mllama, mllamaText } from './mllama/family.js';
 import { qianfanOcr } from './qianfan-ocr.js';
 import { qwen2Audio } from './qwen2-audio.js';
 import { qwen25Omni } from './qwen2-5-omni.js';
+import { qwen3Omni } from './qwen3-omni.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
 import { qwen3Vl, qwen3VlMoe } from './qwen3-vl/family.js';
 import { videoLlama3 } from './video-llama-3.js';
@@ -58,7 +59,7 @@ export const MEDIA: readonly AnyFamily[] = [
   ...[llavaNext, llavaNextVideo],
   llavaOnevision,
   qwen2Vl,
-  ...[qwen25Vl, qwen25Omni],
+  ...[qwen25Vl, qwen25Omni, qwen3Omni],
   qwen3Vl,
   qwen3VlMoe,
   internvl,

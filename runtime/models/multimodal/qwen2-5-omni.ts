@@ -32,6 +32,12 @@ const CLIPS = ['position_id_per_seconds', 'seconds_per_chunk'];
 /** Beginnings of names in files of the whole model, and of this part alone. */
 const from = (...names: string[]): string[] => names.flatMap((name) => [`thinker.${name}`, name]);
 
+export const OMNI_PARTS = {
+  'model.': from('model.language_model.', 'model.'),
+  'lm_head.': from('lm_head.'),
+  'visual.': from('model.visual.', 'visual.'),
+};
+
 /** What thinks in Qwen2.5-Omni: Qwen2.5-VL whose encoder has its projections apart. modeling_qwen2_5_omni.py */
 export const qwen25Omni = defineFamily({
   modelTypes: ['qwen2_5_omni_thinker'],
@@ -45,11 +51,7 @@ export const qwen25Omni = defineFamily({
   usualTask: 'image-text-to-text',
   config,
   prefixes: [],
-  parts: {
-    'model.': from('model.language_model.', 'model.'),
-    'lm_head.': from('lm_head.'),
-    'visual.': from('model.visual.', 'visual.'),
-  },
+  parts: OMNI_PARTS,
   heads: {
     'media-chat': {
       ...embeddedDecoderRoles<Config>((c) => decoderOf(c.text_config, SECTIONS), { axes: AXES }),

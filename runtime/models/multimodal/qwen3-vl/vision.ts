@@ -53,7 +53,7 @@ export const deepLayers = ({ depth, deepstack_visual_indexes: named }: Vision3Co
  * `image_features` [features, width · (1 + deep layers)]: what Qwen2-VL's encoder gives, with positions that are learned, and behind it what deep
  * layers give. Inputs are the same.
  */
-export function writeDeepEncoder(g: GraphWriter, c: Vision3Config): void {
+export function writeDeepEncoder(g: GraphWriter, c: Vision3Config, names = MERGERS): void {
   const model = modelOf(c);
   const { width, to } = model;
   const grid = cellGrid(g, g.input('image_grid_thw', 'int64', [1, 3]), model);
@@ -65,15 +65,28 @@ export function writeDeepEncoder(g: GraphWriter, c: Vision3Config): void {
   for (let layer = 0; layer < model.layers; layer++) {
     x = patchLayer(g, x, { model, layer, grid, turn });
     if (!deep.includes(layer)) continue;
-    const name = `visual.deepstack_merger_list.${c.deepstack_visual_indexes.indexOf(layer)}`;
-    features.push(merged(g, x, { model, grid, name, isDeep: true }));
+    const name = `visual.${names.deep}.${c.deepstack_visual_indexes.indexOf(layer)}`;
+    features.push(merged(g, x, { model, grid, name, names, isDeep: true }));
   }
-  features.unshift(merged(g, x, { model, grid, name: 'visual.merger', isDeep: false }));
+  features.unshift(merged(g, x, { model, grid, name: 'visual.merger', names, isDeep: false }));
   const all = features.length === 1 ? features[0]! : g.node('Concat', features, { axis: -1 });
   g.output('image_features', all, 'float32', ['features', to * features.length]);
 }
 
+/** Names of mergers of deep layers, and of a merger's parts. */
+export interface MergerNames {
+  deep: string;
+  norm: string;
+  wide: string;
+  narrow: string;
+}
+
+const MERGERS: MergerNames = {
+  ...{ deep: 'deepstack_merger_list', norm: 'norm', wide: 'linear_fc1', narrow: 'linear_fc2' },
+};
+
 interface Merger {
+  names: MergerNames;
   model: VisionModel;
   grid: CellGrid;
   name: string;
@@ -82,15 +95,15 @@ interface Merger {
 }
 
 /** A feature for each cell: float32 [features, width]. */
-function merged(g: GraphWriter, x: Value, { model, grid, name, isDeep }: Merger): Value {
+function merged(g: GraphWriter, x: Value, { model, grid, name, names, isDeep }: Merger): Value {
   const joined = model.width * model.merge * model.merge;
   const norm = (value: Value, width: number) =>
-    layerNorm(g, value, `${name}.norm`, { width, epsilon: EPSILON });
+    layerNorm(g, value, `${name}.${names.norm}`, { width, epsilon: EPSILON });
   const cells = isDeep
     ? norm(inOrder(g, x, grid, joined), joined)
     : inOrder(g, norm(x, model.width), grid, joined);
-  const wide = g.node('Gelu', [linear(g, cells, `${name}.linear_fc1`, { from: joined, to: joined })]);
-  return linear(g, wide, `${name}.linear_fc2`, { from: joined, to: model.to });
+  const wide = g.node('Gelu', [linear(g, cells, `${name}.${names.wide}`, { from: joined, to: joined })]);
+  return linear(g, wide, `${name}.${names.narrow}`, { from: joined, to: model.to });
 }
 
 /**

@@ -39,7 +39,7 @@ import { createMllamaFamily } from './mllama.js';
 import { createOvis2Family } from './ovis2.js';
 import { createPaliGemmaFamily } from './paligemma.js';
 import { createLightOnOcrFamily } from './lighton-ocr.js';
-import { createQwen25OmniFamily } from './qwen2-5-omni.js';
+import { createQwen25OmniFamily, createQwen3OmniFamily } from './qwen2-5-omni.js';
 import { createQwen3AsrFamily } from './qwen3-asr.js';
 import { createPixtralFamily } from './pixtral.js';
 import { createQwen2AudioFamily } from './qwen2-audio.js';
@@ -92,6 +92,7 @@ export const PROMPTS: {
     'gemma4-unified': createGemma4UnifiedFamily,
     'qwen2-vl': createQwen2VlFamily,
     'qwen2-5-omni': createQwen25OmniFamily,
+    'qwen3-omni': createQwen3OmniFamily,
     'paddleocr-vl': createPaddleOcrFamily,
     glm4v: createGlm4vFamily,
     glmga: createGlmgaFamily,

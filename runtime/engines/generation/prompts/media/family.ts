@@ -70,7 +70,7 @@ export interface ImageFamily extends MediumFamily {
   readonly fromVectors?: boolean;
   /** What each token of a prompt looks at of the images, for models whose images stand beside the text and not in it. */
   look?(tokens: readonly number[], media: readonly MediumLayout[]): SeenImages['seen'];
-  /** What Python puts before a whole text, template included. */
+  /** What Python puts before a whole text, template included. @throws RunError 422 a text that it reads otherwise */
   begin?(text: string): string;
   /** True where the encoder reads the texts of the conversation, too. */
   readonly asks?: boolean;

@@ -26,3 +26,17 @@ export function createQwen25OmniFamily(files: FamilyFiles): ImageFamily {
     expand: (layout) => start + family.expand(layout),
   };
 }
+
+/** Qwen3-Omni: the same, whose positions take any such mark for the beginning of an image: no text may hold one elsewhere. */
+export function createQwen3OmniFamily(files: FamilyFiles): ImageFamily {
+  const family = createQwen25OmniFamily(files);
+  const start = files.tokenizer.tokenOf(files.config['vision_start_token_id'] as number)!;
+  const count = (text: string, part: string) => text.split(part).length - 1;
+  return {
+    ...family,
+    begin(text) {
+      if (count(text, start) === count(text, family.placeholder)) return text;
+      throw new RunError('unprocessable', `texts must not hold ${start}, which begins a picture`);
+    },
+  };
+}
