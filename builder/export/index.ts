@@ -72,7 +72,8 @@ async function ensureExported(toExport: ToExport, place: Place): Promise<Exporte
     );
     await makeFolder(folder);
     const onWait = () => report.note('another process works on this model, waits for it');
-    const lock = await acquireLock(path.join(folder, `${OWN_PREFIX}.lock`), { onWait, signal });
+    // Not that of the folder's files, which are fetched while this one is held.
+    const lock = await acquireLock(path.join(folder, `${OWN_PREFIX}-exports.lock`), { onWait, signal });
     try {
       const meanwhile = await keptExport(folder, toExport);
       return meanwhile ?? (await exportNow(toExport, { ...place, python, signal }));
@@ -95,7 +96,8 @@ function exportNow(
   }: Place & { python: string; signal: AbortSignal },
 ): Promise<Exported> {
   const besideRest = async (rest: RepoFile): Promise<string> => {
-    await noteFile(folder, rest);
+    const lock = await acquireLock(path.join(folder, `${OWN_PREFIX}.lock`), { signal });
+    await noteFile(folder, rest).finally(() => lock.release());
     const files = [...checkpointOf(spec, toExport).spec.files, rest];
     return fetchWeights({ ...options, model: { spec: { ...spec, files } } }, deps);
   };

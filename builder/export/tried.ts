@@ -49,7 +49,7 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
     '': ['modernvbert mvp nomic_bert perceiver roc_bert ultrabert ultravbert xlm-roberta-xl'],
   },
   'media-chat': {
-    '': ['apertus1p5 aria emu3'],
+    '': ['apertus1p5 aria chameleon deepseek_ocr2 emu3'],
   },
   'object-detection': {
     '': ['dab-detr lw_detr'],

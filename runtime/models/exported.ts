@@ -68,6 +68,7 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   aria: { readers: { prompts: { image: 'aria' } } },
   emu3: { readers: { prompts: { image: 'emu3' } } },
   deepseek_ocr2: { readers: { prompts: { image: 'deepseek-ocr2' } } },
+  chameleon: { readers: { prompts: { image: 'chameleon' } } },
   apertus1p5: { readers: { prompts: { image: 'apertus1p5' } } },
   ultravox: { usualTask: 'audio-text-to-text', readers: { prompts: { audio: 'ultravox' } } },
   deberta: { readers: debertaReaders },

@@ -75,6 +75,15 @@ const TYPES: Readonly<Record<string, (config: Json, processing: Json) => ChatIma
       pixel_mask: { kind: 'corner', axes: ['images', ARIA_EDGE, ARIA_EDGE] },
     }),
   apertus1p5: (config) => inCells(halved(config, 'vision_config', 5), 'image_sizes'),
+  chameleon: (config, processing) => {
+    const { height = 512, width = 512 } = (processing['crop_size'] ?? {}) as Json;
+    const edges = [height, width].map(number);
+    if (edges.some((edge) => edge === undefined)) return 'its processor does not cut pictures to one size';
+    return {
+      ...ofOneSize({ pixel_values: { kind: 'noise', axes: ['images', 3, ...(edges as number[])] } }),
+      token: tokenIn(config['vocabulary_map']),
+    };
+  },
   deepseek_ocr2: () => withTiles(DEEPSEEK_OCR2.edge, DEEPSEEK_OCR2.tile),
   emu3: (config) => ({
     ...inCells(halved(config, 'vq_config', 4), 'image_sizes'),

@@ -23,16 +23,19 @@ export function differenceOf({ outputs, real }: Probe, name: string, given: Tens
   for (let i = 0; i < a!.length; i++) {
     if (!counts(i)) continue;
     const [right, got] = [Number(a![i]), Number(b![i])];
-    if (!Number.isFinite(right)) {
-      if (!Object.is(right, got)) return `${name} is ${got} where torch gives ${right}`;
+    if (isEndless(right) || isEndless(got)) {
+      if (!isEndless(right) || !isEndless(got) || !Object.is(Math.sign(right), Math.sign(got)))
+        return `${name} is ${got} where torch gives ${right}`;
       continue;
     }
-    if (!Number.isFinite(got)) return `${name} is ${got} where torch gives ${right}`;
     largest = Math.max(largest, Math.abs(right));
     worst = Math.max(worst, Math.abs(right - got));
   }
   return worst === 0 ? 0 : worst / largest;
 }
+
+/** What no number is compared by: infinite, or the smallest number of a type, which networks give to what must not be chosen. */
+const isEndless = (value: number): boolean => !(Math.abs(value) < 1e30);
 
 /** True for numbers that belong to no padding: outputs with a value, or a vector, for each token. */
 function placesOf(name: string, dims: readonly number[], real: Probe['real']): (at: number) => boolean {

@@ -86,6 +86,14 @@ describe('differences', () => {
     expect(differenceOf(wanted, 'logits', { logits: floats([2, 1], -9, 2) })).toMatch('-9 where torch gives');
   });
 
+  test('the smallest numbers of a type are no measure of the others', () => {
+    const least = -3.4028234663852886e38;
+    const wanted = probe(floats([2, 1], least, 2));
+    expect(differenceOf(wanted, 'logits', { logits: floats([2, 1], least, 1) })).toBe(0.5);
+    expect(differenceOf(wanted, 'logits', { logits: floats([2, 1], -9, 2) })).toMatch('-9 where torch gives');
+    expect(differenceOf(wanted, 'logits', { logits: floats([2, 1], least, -Infinity) })).toMatch('-Infinity');
+  });
+
   test('the worst is a problem before any number', () => {
     expect(worstOf([0.1, 0.3, 0])).toBe(0.3);
     expect(worstOf([0.1, 'missing', 9])).toBe('missing');

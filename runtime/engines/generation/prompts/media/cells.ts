@@ -10,8 +10,7 @@ import { requireNamedToken } from './named-token.js';
  * @throws RunError not_ready where its cells are not those of the processor
  */
 export function requireCells({ cell }: CellProcessor, vision: Json, usual: number): void {
-  const stages = vision['channel_multiplier'];
-  const own = 2 ** ((Array.isArray(stages) ? stages.length : usual) - 1);
+  const own = cellOf(vision, usual);
   if (own === cell) return;
   throw new RunError(
     'not_ready',
@@ -23,4 +22,10 @@ export function requireCells({ cell }: CellProcessor, vision: Json, usual: numbe
 export function requireImageToken(tokenizer: TextTokenizer, placeholder: string): void {
   if (requireNamedToken(tokenizer, 'image_token') === placeholder) return;
   throw new RunError('not_ready', 'tokenizer_config.json: image_token is not that of config.json');
+}
+
+/** Edge of a cell of a network whose stages halve an image. @param usual its stages where it names none */
+export function cellOf(vision: Json, usual: number): number {
+  const stages = vision['channel_multiplier'];
+  return 2 ** ((Array.isArray(stages) ? stages.length : usual) - 1);
 }

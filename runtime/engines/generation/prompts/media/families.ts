@@ -14,6 +14,7 @@ import { createApertus15Family } from './apertus1p5.js';
 import { createAriaFamily } from './aria.js';
 import { createAyaVisionFamily } from './aya-vision.js';
 import { createBlip2Family } from './blip-2.js';
+import { createChameleonFamily } from './chameleon.js';
 import { createCohere2VisionFamily } from './cohere2-vision.js';
 import { createDeepseekOcr2Family } from './deepseek-ocr2.js';
 import { createDeepseekVlHybridFamily } from './deepseek-vl-hybrid.js';
@@ -69,6 +70,7 @@ export const PROMPTS: {
   image: {
     apertus1p5: createApertus15Family,
     aria: createAriaFamily,
+    chameleon: createChameleonFamily,
     'deepseek-ocr2': createDeepseekOcr2Family,
     emu3: createEmu3Family,
     idefics2: createIdefics2Family,

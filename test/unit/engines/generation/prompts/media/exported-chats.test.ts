@@ -1,5 +1,6 @@
 import { createEmu3Family } from '../../../../../../runtime/engines/generation/prompts/media/emu3.js';
 import { createApertus15Family } from '../../../../../../runtime/engines/generation/prompts/media/apertus1p5.js';
+import { createChameleonFamily } from '../../../../../../runtime/engines/generation/prompts/media/chameleon.js';
 import { createDeepseekOcr2Family } from '../../../../../../runtime/engines/generation/prompts/media/deepseek-ocr2.js';
 import type { FamilyFiles } from '../../../../../../runtime/engines/generation/prompts/media/family.js';
 
@@ -60,6 +61,44 @@ describe('Apertus 1.5', () => {
   test('cells that are not those of the model are refused by name', () => {
     const vision = { vision_config: { channel_multiplier: [1, 2] } };
     expect(() => createApertus15Family(files(vision, settings))).toThrow('spatial_factor');
+  });
+});
+
+describe('Chameleon', () => {
+  const settings = { size: { shortest_edge: 32 }, crop_size: { height: 32, width: 32 } };
+  const start = {
+    config: { ...TOKENS, sep_token: '<sep>' },
+    specialCount: () => 1,
+    encode: () => ({ ids: [NAMES.indexOf('<s>'), 1] }),
+    idOf: (text: string) => (text === '<sep>' ? 99 : NAMES.indexOf(text)),
+    tokenOf: (id: number) => NAMES[id],
+  };
+  const made = (
+    processor: object = { image_seq_length: 4 },
+    tokenizer: object = {},
+    map: object = { '<image>': 0 },
+  ) =>
+    createChameleonFamily(
+      files({ vocabulary_map: map }, settings, { processor, tokenizer: { ...start, ...tokenizer } }),
+    );
+
+  test('cells of a picture between two tokens; what parts texts stands behind all', () => {
+    const family = made();
+    const layout = family.layout({ width: 90, height: 50 });
+    expect(layout.count).toBe(4);
+    expect(family.expand(layout)).toBe(`<begin>${'<image>'.repeat(4)}<end>`);
+    expect(family.begin!('a')).toBe('a<sep>');
+    expect(family.template).toContain('{{- "<s>" -}}');
+    expect(made(undefined, { specialCount: () => 0 }).template).toContain('{{- "" -}}');
+  });
+
+  test.each([
+    ['image_seq_length', {}, {}, undefined],
+    ['vocabulary_map', undefined, {}, { '<image>': 3 }],
+    ['start token', undefined, { specialCount: () => 2 }, undefined],
+    ['sep_token', undefined, { config: TOKENS }, undefined],
+  ])('files that disagree are refused by name: %s', (name, processor, tokenizer, map) => {
+    expect(() => made(processor, tokenizer, map)).toThrow(name);
   });
 });
 
