@@ -46,7 +46,9 @@ export async function tokenizerFromVocabulary(
     return trainedTokenizer(dir, { ...given, vocabulary, defaults: family.config ?? {} });
   const settings = { ...family.config, ...specialTokens, ...config };
   const json = await MAKERS[vocabulary.kind](dir, { settings, framed: family.trims === true });
-  return { json, config, specialTokens };
+  // Slow classes of word pieces join punctuation to the word before it, and those that are made of them keep that.
+  const tidied = vocabulary.kind === 'wordpiece' ? { clean_up_tokenization_spaces: true, ...config } : config;
+  return { json, config: tidied, specialTokens };
 }
 
 const MAKERS = { wordpiece: wordPieces, bytes: bytePairs, marked: markedPairs };

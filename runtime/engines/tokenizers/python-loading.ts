@@ -1,10 +1,11 @@
 import { listedTokensOf } from './check-json.js';
 import type { Json } from '../repository/model-folder.js';
-import { isSavedByVersion5 } from '../../hub-config/tokenizer-class.js';
+import { isSavedByVersion5, tokenizerClassOf } from '../../hub-config/tokenizer-class.js';
 import { type TokenizerFamily, tokenizerFamily } from './families.js';
 import {
   type AddedToken,
   type Component,
+  specialFlags,
   specialTexts,
   type TokenizerFiles,
   type TokenizerJson,
@@ -17,7 +18,9 @@ import {
  */
 export function applyPythonLoading(files: TokenizerFiles): { json: TokenizerJson; config: Json } {
   const family = tokenizerFamily(files);
-  const config = { ...padToken(files.json), ...family.config, ...files.config, ...legacyTokens(files) };
+  const given = { ...padToken(files.json), ...family.config, ...files.config, ...legacyTokens(files) };
+  const isNew = isSavedByVersion5(files.config, files.model);
+  const config = isNew ? asVersion5(given, files.json) : given;
   const json = withPieces(files, family);
   const added = files.complete ? files.json.added_tokens : addedTokens(files.json, config);
   const normalizer = bertNormalizer(json.normalizer, family, config);
@@ -28,11 +31,27 @@ export function applyPythonLoading(files: TokenizerFiles): { json: TokenizerJson
       model: { ...files.json.model, foreign_score: family.foreignScore },
       added_tokens: added,
       normalizer: files.lowerCase || family.lowers ? lowerCased(normalizer) : normalizer,
-      pre_tokenizer: withPrefixSpace(json.pre_tokenizer, config),
-      post_processor: family.frame
-        ? bosEosTemplate(family.frame, config, added)
-        : withTrims(files.json.post_processor, family, config),
+      pre_tokenizer:
+        isNew && hasNoClass(files) ? json.pre_tokenizer : withPrefixSpace(json.pre_tokenizer, config),
+      // Version 5 takes what tokenizer.json puts around texts.
+      post_processor:
+        family.frame && (!isNew || files.complete)
+          ? bosEosTemplate(family.frame, config, added)
+          : withTrims(files.json.post_processor, family, config),
     },
+  };
+}
+
+/** Settings as version 5 has them: one of two lists of further tokens, and blanks before punctuation stay in texts of byte pairs. */
+function asVersion5(config: Json, { model }: TokenizerJson): Json {
+  const { additional_special_tokens: older, ...settings } = config;
+  const further = config['extra_special_tokens'] as object | null | undefined;
+  const isListed = Object.keys(further ?? {}).length > 0;
+  const forced = config['clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output'] === true;
+  return {
+    ...settings,
+    ...(isListed || older === undefined ? {} : { additional_special_tokens: older }),
+    ...(model.type === 'BPE' && !forced ? { clean_up_tokenization_spaces: false } : {}),
   };
 }
 
@@ -79,6 +98,10 @@ function lowerCased(normalizer: Component | null): Component {
   if (normalizer && given.some((step) => step.type === 'Lowercase')) return normalizer;
   return { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, ...given] };
 }
+
+/** Version 5 takes tokenizer.json as it is where no class of a model reads it. */
+const hasNoClass = ({ config, model }: TokenizerFiles): boolean =>
+  ['TokenizersBackend', 'PreTrained', ''].includes(tokenizerClassOf(config, model));
 
 /** Where the configuration says null, what tokenizer.json says stands. */
 function withPrefixSpace(preTokenizer: Component | null, config: Json): Component | null {
@@ -135,9 +158,10 @@ function addedTokens(json: TokenizerJson, config: Json): AddedToken[] {
   };
   for (const token of listedTokensOf(config)) add({ ...token, content: token.content! });
   const legacy = config['added_tokens_decoder'] === undefined;
+  const flags = specialFlags(config);
   for (const content of specials) {
     const known = rows.get(content);
-    if (!known) add({ content });
+    if (!known) add({ ...flags.get(content), content });
     // Beside a configuration of the older kind, Python registers named tokens anew, as special ones.
     else if (legacy) rows.set(content, { ...known, special: true });
   }

@@ -65,6 +65,22 @@ export function specialTokensOf(config: Json): { named: Record<string, string>; 
   };
 }
 
+const FLAGS = ['lstrip', 'rstrip', 'single_word', 'normalized'] as const;
+
+/** How special tokens that are written as objects are found in texts, by their texts. */
+export function specialFlags(config: Json): Map<string, Partial<AddedToken>> {
+  const { additional_special_tokens: older, extra_special_tokens: further } = config;
+  const lists = [older, further].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
+  const tokens = [...SPECIAL_TOKENS.map((name) => config[name]), ...lists];
+  return new Map(
+    tokens.map((token) => {
+      const given = (typeof token === 'object' ? token : {}) as Json | null;
+      const flags = FLAGS.filter((name) => typeof given?.[name] === 'boolean');
+      return [tokenText(token), Object.fromEntries(flags.map((name) => [name, given![name]]))] as const;
+    }),
+  );
+}
+
 /** What a repository says of its tokenizer. */
 export interface TokenizerFiles {
   json: TokenizerJson;
