@@ -45,8 +45,9 @@ export function applyPythonLoading(files: TokenizerFiles): { json: TokenizerJson
 /** Settings as version 5 has them: one of two lists of further tokens, and blanks before punctuation stay in texts of byte pairs. */
 function asVersion5(config: Json, { model }: TokenizerJson): Json {
   const { additional_special_tokens: older, ...settings } = config;
-  const further = config['extra_special_tokens'] as object | null | undefined;
-  const isListed = Object.keys(further ?? {}).length > 0;
+  const further = config['extra_special_tokens'];
+  // As an object it names tokens of the model, and the older list counts.
+  const isListed = Array.isArray(further) && further.length > 0;
   const forced = config['clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output'] === true;
   return {
     ...settings,

@@ -58,3 +58,28 @@ test.each([
   const tokenizer = createTokenizer({ json: { ...json, normalizer }, config: { tokenizer_class }, model });
   expect(tokenizer.encode('AB').ids).toEqual([WORDS.indexOf(seen)]);
 });
+
+/** Whether `additional_special_tokens` is read beside `extra_special_tokens`, as 5.24.0's AutoTokenizer reads a folder of such files. */
+test.each<[what: string, extra: unknown, id: number | undefined]>([
+  ['a list of further tokens', ['<img>'], undefined],
+  ['an empty list', [], WORDS.length],
+  ['names of tokens of the model', { image_token: '<img>' }, WORDS.length + 1],
+])('of version 5, beside %s the older list counts where that is no list', (_, extra, id) => {
+  const config = {
+    ...{ tokenizer_class: 'TokenizersBackend', additional_special_tokens: ['river'] },
+    extra_special_tokens: extra,
+  };
+  const { ids } = createTokenizer({ json, config, model: undefined }).encode('river');
+  expect(ids).toEqual(
+    id === undefined ? [...Buffer.from('river')].map((byte) => WORDS.indexOf(BYTES[byte]!)) : [id],
+  );
+});
+
+test('of version 5, blanks before punctuation stay in texts of byte pairs', () => {
+  const config = { clean_up_tokenization_spaces: true };
+  const texts = ['TokenizersBackend', 'PreTrainedTokenizerFast'].map((tokenizer_class) => {
+    const tokenizer = createTokenizer({ json, config: { ...config, tokenizer_class }, model: undefined });
+    return tokenizer.decode(tokenizer.encode('ab ?').ids);
+  });
+  expect(texts).toEqual(['ab ?', 'ab?']);
+});
