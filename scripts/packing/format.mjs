@@ -1,7 +1,7 @@
 /**
  * A pack of test/fixtures/packs: brotli over the length of a header (uint32), the header (JSON: files with their parts) and
  * the bytes of all parts. Parts are bytes as they are, numbers with the first bytes of all before the second ones, and
- * weights drawn as torch draws them, with the steps of the last bit between both (a byte each). Files that several models
+ * weights of 32 or 16 bits drawn as torch draws them, with the steps of the last bit between both (a byte each). Files that several models
  * have are in packs of their own, `shared/<sha256>.pack`.
  */
 import { createHash } from 'node:crypto';
@@ -9,6 +9,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { normal, words } from './draws.mjs';
+import { halfOf } from './halves.mjs';
 
 export const FIXTURES = join(import.meta.dirname, '../../test/fixtures');
 export const PACKS = join(FIXTURES, 'packs');
@@ -82,19 +83,26 @@ export function* contentsOf({ files, data }) {
 const sharedContent = (digest) => contentsOf(readPack(sharedPack(digest))).next().value.content;
 
 function bytesOf({ bytes, width, draw }, take) {
-  if (draw) return weights(draw, new Int8Array(take(bytes / Float32Array.BYTES_PER_ELEMENT)));
+  if (draw) return weights(draw, new Int8Array(take(bytes / (draw.half ? 2 : 4))));
   return width ? joined(take(bytes), width) : take(bytes);
 }
 
 /** Weights of a recipe, each of which differs by so many steps of its last bit. */
-function weights({ seed, start, deviation, turn }, steps) {
+function weights({ seed, start, deviation, turn, half }, steps) {
   const values = normal(stream(seed, start + steps.length + BLOCK), start, steps.length);
+  if (half) return halves({ values, deviation, turn }, steps);
   const bits = new Int32Array(values.buffer);
   for (let i = 0; i < steps.length; i++) {
     values[i] *= deviation;
     bits[i] += steps[i];
   }
   return new Uint8Array((turn ? turned(values, ...turn) : values).buffer);
+}
+
+function halves({ values, deviation, turn }, steps) {
+  const bits = Float32Array.from(values, (value, i) => halfOf(Math.fround(value * deviation)) + steps[i]);
+  const flat = turn ? turned(bits, ...turn) : bits;
+  return new Uint8Array(Uint16Array.from(flat).buffer);
 }
 
 const streams = new Map();

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { findDraw, streamOf } from './find-draws.mjs';
+import { findDraw, findHalfDraw, streamOf } from './find-draws.mjs';
 import * as packs from './format.mjs';
 import { tensorsOf } from './tensors.mjs';
 
@@ -37,10 +37,13 @@ function stream(seed) {
 /** A model takes one seed or two: those that were found last are tried first. */
 const recent = [...SEEDS];
 
-function drawOf(content, { at, bytes, dims }) {
-  const values = new Float32Array(Uint8Array.prototype.slice.call(content, at, at + bytes).buffer);
+const FINDERS = { single: [Float32Array, findDraw], half: [Uint16Array, findHalfDraw] };
+
+function drawOf(content, { at, bytes, dims, type }) {
+  const [Numbers, find] = FINDERS[type];
+  const values = new Numbers(Uint8Array.prototype.slice.call(content, at, at + bytes).buffer);
   for (const seed of recent) {
-    const draw = findDraw(stream(seed), values, dims);
+    const draw = find(stream(seed), values, dims);
     if (!draw) continue;
     recent.splice(recent.indexOf(seed), 1);
     recent.unshift(seed);
@@ -61,7 +64,7 @@ function packed(name, content) {
   for (const place of tensorsOf(name, content)) {
     plain(place.at);
     const stored = content.subarray(place.at, place.at + place.bytes);
-    const draw = place.single ? drawOf(content, place) : undefined;
+    const draw = place.type ? drawOf(content, place) : undefined;
     if (draw) {
       const { steps, ...recipe } = draw;
       parts.push({ bytes: place.bytes, draw: recipe });

@@ -2,7 +2,8 @@ interface Place {
   at: number;
   bytes: number;
   width: 2 | 4;
-  single: boolean;
+  /** Of numbers whose draws can be found. */
+  type?: 'single' | 'half';
   dims: number[];
 }
 

@@ -3,12 +3,15 @@
  * bytes as they are.
  */
 
-/** @typedef {{ at: number, bytes: number, width: 2 | 4, single: boolean, dims: number[] }} Place numbers of a tensor */
+/** @typedef {{ at: number, bytes: number, width: 2 | 4, type?: 'single' | 'half', dims: number[] }} Place numbers of a tensor */
 
 const WIDTHS = { F32: 4, F16: 2, BF16: 2 };
+/** Those whose draws can be found. */
+const TYPES = { F32: 'single', F16: 'half' };
 
 /** ONNX data types: float32, float16, bfloat16. */
 const ONNX_WIDTHS = { 1: 4, 10: 2, 16: 2 };
+const ONNX_TYPES = { 1: 'single', 10: 'half' };
 
 /** Fields of ONNX messages that lead to tensors: model, graph, node, attribute. */
 const LEADING = { model: { 7: 'graph' }, graph: { 1: 'node', 5: 'tensor' }, node: { 5: 'attribute' } };
@@ -32,7 +35,7 @@ function safetensors(content) {
   return Object.values(tensors)
     .filter(({ dtype }) => WIDTHS[dtype])
     .map(({ dtype, shape: dims, data_offsets: [from, to] }) => {
-      return { at: start + from, bytes: to - from, width: WIDTHS[dtype], single: dtype === 'F32', dims };
+      return { at: start + from, bytes: to - from, width: WIDTHS[dtype], type: TYPES[dtype], dims };
     });
 }
 
@@ -56,7 +59,7 @@ function tensor(content, { from, to }) {
   const width = ONNX_WIDTHS[type];
   if (!width || !data) return [];
   const dims = parts.filter(({ number }) => number === 1).flatMap((field) => dimsOf(content, field));
-  return [{ at: data.from, bytes: data.to - data.from, width, single: type === 1, dims }];
+  return [{ at: data.from, bytes: data.to - data.from, width, type: ONNX_TYPES[type], dims }];
 }
 
 /** One whole number, or several in one field. */

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { normal, words } from '../../../scripts/packing/draws.mjs';
-import { findDraw, streamOf } from '../../../scripts/packing/find-draws.mjs';
+import { findDraw, findHalfDraw, streamOf } from '../../../scripts/packing/find-draws.mjs';
 import { FIXTURES, split, turned } from '../../../scripts/packing/format.mjs';
+import { floatOf, halfOf } from '../../../scripts/packing/halves.mjs';
 import { tensorsOf } from '../../../scripts/packing/tensors.mjs';
 
 const ROWS = 24;
@@ -69,4 +70,36 @@ test.each([
     end = at + bytes;
   }
   expect(end).toBeLessThanOrEqual(content.length);
+});
+
+describe('numbers of 16 bits', () => {
+  test('each has bits of its own, and is itself when it is rounded', () => {
+    const finite = Array.from({ length: 2 ** 16 }, (_, bits) => bits).filter(
+      (bits) => (bits >>> 10) % 32 !== 31,
+    );
+    expect(finite.filter((bits) => halfOf(floatOf(bits)) !== bits)).toEqual([]);
+  });
+
+  test.each([
+    // Half way between two numbers: the even one; beyond: the nearer one.
+    [1 + 2 ** -11, 0x3c00],
+    [1 + 3 * 2 ** -11, 0x3c02],
+    [1 + 2 ** -11 + 2 ** -20, 0x3c01],
+    [-(2 ** -25), 0x8000],
+    [3 * 2 ** -25, 0x0002],
+    [2 ** -26, 0x0000],
+    [65_519, 0x7bff],
+    [65_520, 0x7c00],
+    [1e9, 0x7c00],
+  ])('%d is rounded to %d', (value, bits) => expect(halfOf(value)).toBe(bits));
+
+  test('a draw is found that was rounded to them', () => {
+    const halves = Uint16Array.from(values, halfOf);
+    halves[20]! += 3;
+    const found = findHalfDraw(SOURCE, halves, [ROWS * COLUMNS])!;
+    expect(found).toMatchObject({ seed: 7, start: START, half: true });
+    expect(found.steps[20]).toBeGreaterThanOrEqual(2);
+    expect([...found.steps].filter((step) => Math.abs(step) > 1)).toHaveLength(1);
+    expect(findHalfDraw(streamOf(8, 4000), halves, [halves.length])).toBeUndefined();
+  });
 });

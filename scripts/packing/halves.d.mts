@@ -1,0 +1,2 @@
+export function halfOf(value: number): number;
+export function floatOf(half: number): number;
