@@ -107,8 +107,8 @@ export async function packageFolders(
 
 async function foreignFolder(source: PackageSource, name: string, platform: Platform): Promise<string> {
   const arch = nodeArch(platform);
-  const pinned = GPU_PACKAGES[name];
-  if (pinned) return installedOnce(source, { [`node_modules/${name}`]: { name, ...pinned } }, platform, name);
+  const pinned = pinnedPackage(name);
+  if (pinned) return installedOnce(source, pinned, platform, name);
   const group = [nativeSharp(arch), nativeLlama(arch)].find((names) => names.includes(name));
   if (!group) {
     throw new BuilderError(
@@ -137,9 +137,15 @@ function nativesFolder({ cache }: PackageSource, packages: Record<string, Locked
 /** True where no package for a GPU has yet to be fetched, which takes minutes. */
 export function hasGpuPackages(source: PackageSource, parts: readonly PackagePart[]): boolean {
   return parts.every(({ name }) => {
-    const pinned = GPU_PACKAGES[name];
-    return pinned === undefined || existsSync(nativesFolder(source, { [name]: { name, ...pinned } }));
+    const pinned = pinnedPackage(name);
+    return pinned === undefined || existsSync(nativesFolder(source, pinned));
   });
+}
+
+/** A package for a GPU as a lockfile has it; undefined for others. */
+function pinnedPackage(name: string): Record<string, Locked> | undefined {
+  const pinned = GPU_PACKAGES[name];
+  return pinned && { [`node_modules/${name}`]: { name, ...pinned } };
 }
 
 /** An entry of npm-shrinkwrap.json, the lockfile of a checkout and of the installed program. */

@@ -39,10 +39,9 @@ function withNumbers(value: unknown): unknown {
   return typeof name === 'string' && /^(?:-?Infinity|NaN)$/.test(name) ? Number(name) : value;
 }
 
-/** Types of models whose file has a part that reads and writes texts, and others that speak. */
 const SPEAKERS = ['qwen2_5_omni', 'qwen3_omni_moe'];
 
-/** Qwen's Omni models: their file has the part that reads and writes texts, and others that speak: the first one is what is served. */
+/** The part of SPEAKERS that reads and writes texts, which is what is served; others of their parts speak. */
 function thinkerOf(config: Readonly<Json>): Readonly<Json> {
   const { model_type: type, thinker_config: thinker, ...others } = config;
   if (!SPEAKERS.some((one) => one === type) || !isObject(thinker)) return config;

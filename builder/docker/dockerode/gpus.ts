@@ -16,7 +16,7 @@ export function engineDevices({ Runtimes = {} }: Info): Device[] {
   return existsSync(RENDER_FOLDER) ? ['cpu', 'vulkan'] : ['cpu'];
 }
 
-type GpuSettings = Pick<Dockerode.HostConfig, 'DeviceRequests' | 'Devices'>;
+export type GpuSettings = Pick<Dockerode.HostConfig, 'DeviceRequests' | 'Devices'>;
 
 /**
  * What the engine gives a container so that an image for `device` sees the GPUs: through NVIDIA's toolkit where the engine has it,

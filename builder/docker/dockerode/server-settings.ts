@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type Dockerode from 'dockerode';
-import type { gpuSettings } from './gpus.js';
+import type { GpuSettings } from './gpus.js';
 import { SECRETS, type Secrets, type ServerOptions } from '../fleet.js';
 
 /** Capabilities that a server needs while it is root: to change owners, and to drop its privileges. */
@@ -33,7 +33,7 @@ interface ImageCommand {
 export function creation(
   options: ServerOptions,
   image: ImageCommand,
-  gpus: Awaited<ReturnType<typeof gpuSettings>>,
+  gpus: GpuSettings,
 ): Dockerode.ContainerCreateOptions {
   const { name, network, env, labels, memoryBytes, volume } = options;
   const own = [image.Entrypoint ?? [], image.Cmd ?? []].flat();

@@ -1,4 +1,4 @@
-import { ARIA_EDGE, DEEPSEEK_OCR2 } from '../../../runtime/hub-config/image-edges.js';
+import { ARIA_EDGE, cellOf, DEEPSEEK_OCR2 } from '../../../runtime/hub-config/image-edges.js';
 import type { SampleInput, Sizes } from '../types.js';
 import { type Json, number } from './config.js';
 
@@ -60,12 +60,6 @@ function withTiles(edge: number, tile: number): ChatImages {
   };
 }
 
-/** Cells of a network whose stages halve an image. */
-const halved = (config: Json, part: string, usual: number): number => {
-  const stages = ((config[part] ?? {}) as Json)['channel_multiplier'];
-  return 2 ** ((Array.isArray(stages) ? stages.length : usual) - 1);
-};
-
 const tokenIn = (map: unknown): number | undefined => number(((map ?? {}) as Json)['<image>']);
 
 const TYPES: Readonly<Record<string, (config: Json, processing: Json) => ChatImages | string>> = {
@@ -74,7 +68,7 @@ const TYPES: Readonly<Record<string, (config: Json, processing: Json) => ChatIma
       pixel_values: { kind: 'noise', axes: ['images', 3, ARIA_EDGE, ARIA_EDGE] },
       pixel_mask: { kind: 'corner', axes: ['images', ARIA_EDGE, ARIA_EDGE] },
     }),
-  apertus1p5: (config) => inCells(halved(config, 'vision_config', 5), 'image_sizes'),
+  apertus1p5: (config) => inCells(cellOf((config['vision_config'] ?? {}) as Json, 5), 'image_sizes'),
   chameleon: (config, processing) => {
     const { height = 512, width = 512 } = (processing['crop_size'] ?? {}) as Json;
     const edges = [height, width].map(number);
@@ -86,7 +80,7 @@ const TYPES: Readonly<Record<string, (config: Json, processing: Json) => ChatIma
   },
   deepseek_ocr2: () => withTiles(DEEPSEEK_OCR2.edge, DEEPSEEK_OCR2.tile),
   emu3: (config) => ({
-    ...inCells(halved(config, 'vq_config', 4), 'image_sizes'),
+    ...inCells(cellOf((config['vq_config'] ?? {}) as Json, 4), 'image_sizes'),
     token: tokenIn(config['vocabulary_map']),
   }),
 };

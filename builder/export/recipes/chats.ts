@@ -3,19 +3,11 @@ import { modelTypeOf } from '../../../runtime/hub-config/json.js';
 import type { ExportRecipe, SampleInput, Sizes } from '../types.js';
 import { chatImages } from './chat-images.js';
 import { type Json, number, numbersNamed } from './config.js';
+import { PROBES, ROW, TRACED } from './decoders.js';
 
-const ROW: readonly string[] = ['rows', 'length'];
 const TOKENS: readonly Sizes[] = [
   { rows: 1, length: 9 },
   { rows: 3, length: 16 },
-];
-const TRACED: Sizes = { rows: 2, length: 7 };
-/** `past` of the `length` tokens are in the cache. */
-const STEPS: readonly Sizes[] = [
-  { rows: 1, length: 9, past: 0 },
-  { rows: 3, length: 16, past: 0 },
-  { rows: 1, length: 14, past: 13 },
-  { rows: 3, length: 29, past: 24 },
 ];
 
 type Recipes = Readonly<Record<string, Omit<ExportRecipe, 'modelType'>>>;
@@ -48,7 +40,7 @@ export function chatRecipes(head: Head, config: Json, processing: Json): Recipes
     decoder_model_merged: {
       ...{ ...shared, part: 'decode', padding: 'left', outputs: ['logits'] },
       inputs: { input_ids: ids, attention_mask: { kind: 'mask', axes: ROW }, ...images.inputs },
-      ...{ free: ROW, traced: TRACED, probes: STEPS },
+      ...{ free: ROW, traced: TRACED, probes: PROBES },
       ...{ images: Object.keys(images.inputs), token, image: images.traced, ...more },
     },
   };

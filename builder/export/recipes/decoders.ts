@@ -2,10 +2,11 @@ import type { Head } from '../../../runtime/core/handles/index.js';
 import type { ExportRecipe, Sizes } from '../types.js';
 import { type Json, number, numbersNamed } from './config.js';
 
-const ROW: readonly string[] = ['rows', 'length'];
-const TRACED: Sizes = { rows: 2, length: 7 };
+/** Axes of a batch of texts. */
+export const ROW: readonly string[] = ['rows', 'length'];
+export const TRACED: Sizes = { rows: 2, length: 7 };
 /** `past` of the `length` tokens are in the cache. */
-const PROBES: readonly Sizes[] = [
+export const PROBES: readonly Sizes[] = [
   { rows: 1, length: 9, past: 0 },
   { rows: 3, length: 16, past: 0 },
   { rows: 1, length: 14, past: 13 },

@@ -21,7 +21,7 @@ export function applyPythonLoading(files: TokenizerFiles): { json: TokenizerJson
   const given = { ...padToken(files.json), ...family.config, ...files.config, ...legacyTokens(files) };
   const isNew = isSavedByVersion5(files.config, files.model);
   const config = isNew ? asVersion5(given, files.json) : given;
-  const json = withPieces(files, family);
+  const json = isNew ? withPieces(files.json, family, config) : files.json;
   const added = files.complete ? files.json.added_tokens : addedTokens(files.json, config);
   const normalizer = bertNormalizer(json.normalizer, family, config);
   return {
@@ -57,8 +57,8 @@ function asVersion5(config: Json, { model }: TokenizerJson): Json {
 }
 
 /** Byte pairs that were written by version 5: its class sets how texts are normalised and cut. */
-function withPieces({ json, config, model }: TokenizerFiles, { pieces }: TokenizerFamily): TokenizerJson {
-  if (pieces === undefined || json.model.type !== 'BPE' || !isSavedByVersion5(config, model)) return json;
+function withPieces(json: TokenizerJson, { pieces }: TokenizerFamily, config: Json): TokenizerJson {
+  if (pieces === undefined || json.model.type !== 'BPE') return json;
   const split = { type: 'Split', pattern: { Regex: pieces }, behavior: 'Isolated', invert: false };
   const bytes = {
     ...{ type: 'ByteLevel', add_prefix_space: config['add_prefix_space'] === true },

@@ -12,7 +12,7 @@ import { sinusoids } from '../layers/sinusoids.js';
 import { positionsOf } from '../layers/text-inputs.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { PARTS, wholeLanguageModel } from './language-model.js';
+import { wholeLanguageModel, TOWER_PARTS, withTie } from './language-model.js';
 import { projected } from './projector.js';
 
 const few = z.int().min(1).max(4096);
@@ -46,18 +46,17 @@ const TEXT = {
   ...{ num_key_value_heads: 8, max_position_embeddings: 40_960 },
 };
 
-/** The outer field says whether the table is shared; where there is none, it is. */
-function withTie(given: object): object {
-  const { text_config: text, tie_word_embeddings: tie = true } = given as Readonly<Record<string, unknown>>;
-  return { ...given, text_config: { ...(text ?? TEXT), tie_word_embeddings: tie } };
-}
+const withText = (given: Readonly<Record<string, unknown>>): object => ({
+  ...given,
+  text_config: given['text_config'] ?? TEXT,
+});
 
 const fields = z.object({
   text_config: wholeLanguageModel('qwen3'),
   audio_config: encoder.prefault({}),
   adaptor_config: adaptor.prefault({}),
 });
-const config = z.preprocess((given) => withTie(given as object), fields);
+const config = z.preprocess((given) => withTie(withText(given as Record<string, unknown>)), fields);
 type Config = z.output<typeof fields>;
 
 const at = (name: string) => `audio_tower.${name}`;
@@ -159,7 +158,7 @@ export const funAsrNano = defineFamily({
   ],
   config,
   prefixes: [],
-  parts: { ...PARTS, 'audio_tower.': ['model.audio_tower.', 'audio_tower.'] },
+  parts: TOWER_PARTS,
   heads: {
     'media-chat': {
       ...embeddedDecoderRoles<Config>((c) => c.text_config),

@@ -10,7 +10,7 @@ import { rotary, rotate } from '../layers/rope.js';
 import { positionsOf } from '../layers/text-inputs.js';
 import { rotaryConfig } from '../layers/rope-frequencies.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
-import { PARTS, wholeLanguageModel } from './language-model.js';
+import { wholeLanguageModel, TOWER_PARTS, withTie } from './language-model.js';
 import { projected } from './projector.js';
 
 /** Steps that become one feature. */
@@ -44,18 +44,17 @@ const TEXT = {
   ...{ rms_norm_eps: 1e-5, rope_theta: 10_000 },
 };
 
-/** The outer field says whether the table is shared; where there is none, it is. */
-function withTie(given: object): object {
-  const { text_config: text, tie_word_embeddings: tie = true } = given as Readonly<Record<string, unknown>>;
-  return { ...given, text_config: { ...TEXT, ...(text as object | undefined), tie_word_embeddings: tie } };
-}
+const withText = (given: Readonly<Record<string, unknown>>): object => ({
+  ...given,
+  text_config: { ...TEXT, ...(given['text_config'] as object | undefined) },
+});
 
 const fields = z.object({
   text_config: wholeLanguageModel('llama'),
   audio_config: encoder.prefault({}),
   projector_hidden_act: z.string().default('gelu'),
 });
-const config = z.preprocess((given) => withTie(given as object), fields);
+const config = z.preprocess((given) => withTie(withText(given as Record<string, unknown>)), fields);
 type Config = z.output<typeof fields>;
 
 const NAMES: PreNormNames = {
@@ -113,7 +112,7 @@ export const glmAsr = defineFamily({
   usualTask: 'audio-text-to-text',
   config,
   prefixes: [],
-  parts: { ...PARTS, 'audio_tower.': ['model.audio_tower.', 'audio_tower.'] },
+  parts: TOWER_PARTS,
   heads: {
     'media-chat': {
       ...embeddedDecoderRoles<Config>((c) => c.text_config),

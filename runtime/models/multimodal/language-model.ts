@@ -51,6 +51,9 @@ export const PARTS = {
   ...part('image_newline'),
 };
 
+/** Of models that read audio clips through an encoder of their own. */
+export const TOWER_PARTS = { ...PARTS, ...part('audio_tower.') };
+
 /** Of models that read audio clips through Whisper's encoder. */
 export const AUDIO_PARTS = {
   'model.encoder.': ['audio_tower.', 'model.audio_tower.'],

@@ -11,7 +11,7 @@ import { sinusoids } from '../layers/sinusoids.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
-import { PARTS, wholeLanguageModel } from './language-model.js';
+import { wholeLanguageModel, TOWER_PARTS } from './language-model.js';
 
 /** What Python's class takes for a language model that is left out. */
 const TEXT = {
@@ -126,7 +126,7 @@ export const qwen3Asr = defineFamily({
   usualTask: 'audio-text-to-text',
   config,
   prefixes: [],
-  parts: { ...PARTS, 'audio_tower.': ['model.audio_tower.', 'audio_tower.'] },
+  parts: TOWER_PARTS,
   heads: {
     'media-chat': {
       ...embeddedDecoderRoles<Config>((c) => c.text_config),

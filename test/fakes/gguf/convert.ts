@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ggufOfModel } from '../../helpers/gguf/from-model.js';
+import { architectureOf, ggufOfModel } from '../../helpers/gguf/from-model.js';
 import type { GgufToWrite } from '../../helpers/gguf/write-gguf.js';
 import { readCheckpoint } from './checkpoint.js';
 import { vocabularyKeys } from './vocabulary.js';
@@ -13,10 +13,7 @@ export function convertToGguf(folder: string, type: string, more: GgufToWrite['m
   const width = Number(
     config['head_dim'] ?? Number(config['hidden_size']) / Number(config['num_attention_heads']),
   );
-  const architecture = String(config['model_type'])
-    .replace('_moe', 'moe')
-    .replace('_text', '')
-    .replace('gpt_oss', 'gpt-oss');
+  const architecture = architectureOf(String(config['model_type']));
   const rotated = width * Number(config['partial_rotary_factor'] ?? 1);
   const tensors = new Map(
     [...readCheckpoint(folder)].filter(([name]) => !/^pooler\.|position_ids$/.test(name)),

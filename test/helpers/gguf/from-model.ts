@@ -78,6 +78,9 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   olmo3: 'olmo2',
 };
 
+/** What llama.cpp calls models of a type. */
+export const architectureOf = (modelType: string): string => ARCHITECTURES[modelType] ?? modelType;
+
 /** As llama.cpp's converter writes a model, with a vocabulary of single letters. */
 export function ggufOfModel({
   config,
@@ -87,7 +90,7 @@ export function ggufOfModel({
   metadata = {},
 }: ModelToWrite): Buffer {
   const modelType = String(config['model_type']);
-  const architecture = ARCHITECTURES[modelType] ?? modelType;
+  const architecture = architectureOf(modelType);
   return writeGguf({
     metadata: {
       'general.architecture': architecture,

@@ -50,8 +50,8 @@ export function createGraniteSpeechExtractor(config: Json): GraniteSpeechExtract
     async extract(samples, signal) {
       const { values, frames } = await spectrogram(samples, signal);
       const loudest = values.reduce((most, value) => Math.max(most, value), -Infinity);
-      const heard = values.subarray(0, (frames - (frames % STACKED)) * filters);
-      return heard.map((value) => Math.max(value, loudest - RANGE) / 4 + 1);
+      const whole = values.subarray(0, (frames - (frames % STACKED)) * filters);
+      return whole.map((value) => Math.max(value, loudest - RANGE) / 4 + 1);
     },
   };
 }

@@ -1,8 +1,9 @@
 import { RunError } from '../../../../core/errors.js';
+import { cellOf } from '../../../../hub-config/image-edges.js';
 import type { CellProcessor } from '../../../processors/image/whole-cells.js';
 import type { Json } from '../../../repository/model-folder.js';
 import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
-import { requireNamedToken } from './named-token.js';
+import { namedToken, requireNamedToken } from './named-token.js';
 
 /**
  * @param vision configuration of what makes tokens of cells
@@ -18,14 +19,13 @@ export function requireCells({ cell }: CellProcessor, vision: Json, usual: numbe
   );
 }
 
-/** @throws RunError not_ready where the tokenizer's token of images is not that of config.json */
-export function requireImageToken(tokenizer: TextTokenizer, placeholder: string): void {
-  if (requireNamedToken(tokenizer, 'image_token') === placeholder) return;
+/**
+ * @param usual of a processor that takes one where the tokenizer names none
+ * @throws RunError not_ready where the tokenizer's token of images is not that of config.json
+ */
+export function requireImageToken(tokenizer: TextTokenizer, placeholder: string, usual?: string): void {
+  const named =
+    usual === undefined ? requireNamedToken(tokenizer, 'image_token') : namedToken(tokenizer, 'image_token');
+  if ((named ?? usual) === placeholder) return;
   throw new RunError('not_ready', 'tokenizer_config.json: image_token is not that of config.json');
-}
-
-/** Edge of a cell of a network whose stages halve an image. @param usual its stages where it names none */
-export function cellOf(vision: Json, usual: number): number {
-  const stages = vision['channel_multiplier'];
-  return 2 ** ((Array.isArray(stages) ? stages.length : usual) - 1);
 }

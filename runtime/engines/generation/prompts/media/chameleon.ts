@@ -1,9 +1,9 @@
 import { RunError } from '../../../../core/errors.js';
+import { cellOf } from '../../../../hub-config/image-edges.js';
 import { createImageProcessor } from '../../../processors/image/image-processor.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { TextTokenizer } from '../../../tokenizers/tokenizer.js';
 import type { FamilyFiles, ImageFamily } from './family.js';
-import { cellOf } from './cells.js';
 import { sizeOfAll } from './llava.js';
 import { namedToken, requireNamedToken } from './named-token.js';
 import { pixelValues } from './pixel-values.js';

@@ -3,9 +3,9 @@ import { DEEPSEEK_OCR2 } from '../../../../hub-config/image-edges.js';
 import { createDeepseekOcr2Processor } from '../../../processors/image/deepseek-ocr2.js';
 import { firstNumber } from '../../../repository/model-folder.js';
 import type { TensorLike } from '../../../sessions/tensors.js';
+import { requireImageToken } from './cells.js';
 import type { FamilyFiles, ImageFamily } from './family.js';
 import { imageToken } from './image-token.js';
-import { namedToken } from './named-token.js';
 import { pixelValues } from './pixel-values.js';
 
 const { edge: EDGE, tile: TILE } = DEEPSEEK_OCR2;
@@ -21,8 +21,7 @@ const PATCH = 16;
 export function createDeepseekOcr2Family(files: FamilyFiles): ImageFamily {
   const { processing, processor, tokenizer } = files;
   const token = imageToken(files);
-  if ((namedToken(tokenizer, 'image_token') ?? '<image>') !== token.placeholder)
-    throw new RunError('not_ready', 'tokenizer_config.json: image_token is not that of config.json');
+  requireImageToken(tokenizer, token.placeholder, '<image>');
   const cell =
     (firstNumber(processor, 'patch_size') ?? PATCH) * (firstNumber(processor, 'downsample_ratio') ?? 4);
   if (Math.ceil(EDGE / cell) ** 2 !== WHOLE || Math.ceil(TILE / cell) ** 2 !== OF_TILE)

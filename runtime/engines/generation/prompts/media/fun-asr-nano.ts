@@ -1,7 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
 import { createFunAsrNanoExtractor } from '../../../processors/audio/fun-asr-nano.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
-import { audioToken } from './audio-token.js';
+import { inOneRun, ofOneClip, sameAudioToken } from './audio-token.js';
 import type { AudioFamily, FamilyFiles } from './family.js';
 
 /** FunAsrNanoProcessor's default. */
@@ -11,9 +11,7 @@ const TOKEN = '<|object_ref_start|>';
 export function createFunAsrNanoFamily(files: FamilyFiles): AudioFamily {
   const { config, processing, processor } = files;
   const written = processor['audio_token'];
-  const token = audioToken(files, typeof written === 'string' ? written : TOKEN);
-  if (config['audio_token_id'] !== undefined && config['audio_token_id'] !== token.tokenId)
-    throw new RunError('not_ready', `config.json: audio_token_id is not the token ${token.placeholder}`);
+  const token = sameAudioToken(files, typeof written === 'string' ? written : TOKEN);
   const extractor = createFunAsrNanoExtractor(processing);
   const audio = (config['audio_config'] ?? {}) as Json;
   const width = (firstNumber(audio, 'num_mel_bins') ?? 80) * (firstNumber(audio, 'num_stacked_frames') ?? 7);
@@ -34,17 +32,7 @@ export function createFunAsrNanoFamily(files: FamilyFiles): AudioFamily {
         `the audio clip has ${count} steps of 60 ms, and this model has positions for ${most}: send a part of it`,
       );
     },
-    async prepare(samples, signal) {
-      const dims = [1, extractor.stepsOf(samples.length), extractor.width];
-      const data = await extractor.extract(samples, signal);
-      return [() => ({ input_features: { type: 'float32', data, dims } })];
-    },
-    expand({ count }, all = []) {
-      if (all.length <= 1) return token.placeholder.repeat(count);
-      throw new RunError(
-        'unprocessable',
-        'messages: this model reads one audio clip in a conversation, as in Python',
-      );
-    },
+    prepare: inOneRun(extractor),
+    expand: ofOneClip(token, ', as in Python'),
   };
 }

@@ -1,7 +1,7 @@
 import { RunError } from '../../../../core/errors.js';
 import { createWhisperExtractor } from '../../../processors/audio/whisper.js';
 import type { AudioFamily, FamilyFiles } from './family.js';
-import { audioToken } from './audio-token.js';
+import { ofOneClip, sameAudioToken } from './audio-token.js';
 
 /** Frames of a feature: a convolution halves them, and four steps are joined. */
 const FRAMES = 8;
@@ -14,9 +14,7 @@ export function createGlmAsrFamily(files: FamilyFiles): AudioFamily {
     audio_token?: string;
     max_audio_len?: number;
   };
-  const token = audioToken(files, audio_token);
-  if (files.config['audio_token_id'] !== undefined && files.config['audio_token_id'] !== token.tokenId)
-    throw new RunError('not_ready', `config.json: audio_token_id is not the token ${token.placeholder}`);
+  const token = sameAudioToken(files, audio_token);
   const { feature_size = 128 } = files.processing as Record<string, number>;
   const extractor = createWhisperExtractor({ ...files.processing, feature_size });
   const { windowSamples, windowFrames, filters, hop, rate } = extractor;
@@ -50,12 +48,6 @@ export function createGlmAsrFamily(files: FamilyFiles): AudioFamily {
       }
       return runs;
     },
-    expand({ count }, all = []) {
-      if (all.length <= 1) return token.placeholder.repeat(count);
-      throw new RunError(
-        'unprocessable',
-        'messages: this model reads one audio clip in a conversation, as in Python',
-      );
-    },
+    expand: ofOneClip(token, ', as in Python'),
   };
 }

@@ -2,7 +2,7 @@ import { RunError } from '../../../../core/errors.js';
 import { createGraniteSpeechExtractor } from '../../../processors/audio/granite-speech.js';
 import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { AudioFamily, FamilyFiles } from './family.js';
-import { audioToken } from './audio-token.js';
+import { audioToken, inOneRun, ofOneClip } from './audio-token.js';
 
 /** Steps of a window, how many of them become one feature, and the width of a step: defaults of Python's classes. */
 const [WINDOW, JOINED, WIDTH] = [15, 5, 160];
@@ -20,16 +20,9 @@ export function createGraniteSpeechFamily(files: FamilyFiles): AudioFamily {
       const steps = extractor.stepsOf(samples);
       return { patches: Math.min(steps, block), count: Math.ceil(steps / window) * features };
     },
-    async prepare(samples, signal) {
-      const dims = [1, extractor.stepsOf(samples.length), extractor.width];
-      const data = await extractor.extract(samples, signal);
-      return [() => ({ input_features: { type: 'float32', data, dims } })];
-    },
-    // Of several clips Python fills up all but the longest with silence, which the network hears.
-    expand({ count }, all = []) {
-      if (all.length <= 1) return token.placeholder.repeat(count);
-      throw new RunError('unprocessable', 'messages: this model reads one audio clip in a conversation');
-    },
+    prepare: inOneRun(extractor),
+    // Of several clips Python fills up all but the longest with silence, which the network reads as audio.
+    expand: ofOneClip(token),
   };
 }
 
