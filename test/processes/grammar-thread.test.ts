@@ -57,6 +57,13 @@ describe('llguidance opened on a thread', () => {
     );
   });
 
+  it('listens from the start: a thread may fail before its first piece is asked for', async () => {
+    const worker = threadOf('setInterval(() => {}, 1000)');
+    const opened = openOn(worker, table());
+    worker.emit('error', new Error('failed early'));
+    await expect(opened).rejects.toThrow('failed early');
+  });
+
   it('does not wait for a thread that ends, nor takes a part of its memory for the whole', async () => {
     const early = `const { parentPort } = require('node:worker_threads');
       parentPort.postMessage(new Uint8Array(65536)); setTimeout(() => process.exit(0), 20);`;

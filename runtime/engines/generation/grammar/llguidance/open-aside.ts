@@ -27,9 +27,16 @@ export async function openOn(worker: Worker, table: Omit<TokenTable, 'bytes'>): 
   }
 }
 
-/** One piece at a time is on its way, so that neither memory nor the loop has to take them all at once. */
-async function* piecesFrom(worker: Worker): AsyncGenerator<Uint8Array> {
+/**
+ * One piece at a time is on its way, so that neither memory nor the loop has to take them all at once. It listens at once: a
+ * thread may fail before the first piece is asked for.
+ */
+function piecesFrom(worker: Worker): AsyncGenerator<Uint8Array> {
   const replies = on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[ThreadReply]>;
+  return askFor(replies, worker);
+}
+
+async function* askFor(replies: AsyncIterable<[ThreadReply]>, worker: Worker): AsyncGenerator<Uint8Array> {
   worker.postMessage('next', []);
   for await (const [piece] of replies) {
     if (piece === undefined) return;
