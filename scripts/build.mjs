@@ -30,14 +30,15 @@ for (const tool of ['builder', 'gateway']) {
   });
   chmodSync(`dist/${tool}/main.js`, 0o755);
 }
-// They open networks, each in a process of its own.
+// They open networks or write weights, each in a process of its own.
 for (const [entry, name] of [
-  ['probe-main', 'check-export'],
-  ['main', 'compare-networks'],
+  ['runtime/engines/compare/probe-main', 'check-export'],
+  ['runtime/engines/compare/main', 'compare-networks'],
+  ['builder/pack/make-main', 'make-weights'],
 ]) {
   await build({
     ...common,
-    entryPoints: [`runtime/engines/compare/${entry}.ts`],
+    entryPoints: [`${entry}.ts`],
     outfile: `dist/builder/${name}.js`,
     packages: 'external',
   });

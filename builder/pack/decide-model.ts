@@ -1,6 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ModelSpec, RepoFile } from '../../runtime/core/spec.js';
+import { NO_TELEMETRY } from '../../runtime/boot/engine-environment.js';
 import { writeError } from '../../runtime/store/errors.js';
 import { acquireLock } from '../../runtime/store/lock.js';
 import { makeFolder } from '../../runtime/store/make-folder.js';
@@ -16,7 +17,7 @@ import { megabytes } from '../report.js';
 import { type DecideOptions, planFor } from '../source.js';
 import { exportModel, fetchForExport } from '../export/index.js';
 import { measureLoss, refuseLoss } from './loss.js';
-import { makeFile } from './make-file.js';
+import { makeAside } from './make-aside.js';
 import { madeFolder, noteFile, verified } from './made-files.js';
 
 /**
@@ -40,7 +41,8 @@ export async function finishModel(
   const source = checkpointOf(spec, toMake);
   const folder = madeFolder(spec, options, deps);
   const made = await ensureMade(folder, toMake, {
-    ...options,
+    report: options.report,
+    packageRoot: deps.packageRoot,
     checkpoint: () => fetchWeights({ ...options, model: source }, deps),
   });
   for (const file of toMake.made ?? []) await keepMade(folder, file);
@@ -73,13 +75,18 @@ function checkpointOf(spec: ModelSpec, { recipe, sources, made = [] }: ToMake): 
   return { spec: { ...spec, files: [...others, ...sources] } };
 }
 
-type Making = Pick<DecideOptions, 'report'> & {
-  /** Folder of the checkpoint. */
-  checkpoint(): Promise<string>;
-};
+type Making = Pick<DecideOptions, 'report'> &
+  Pick<CommandDeps, 'packageRoot'> & {
+    /** Folder of the checkpoint. */
+    checkpoint(): Promise<string>;
+  };
 
 /** The file in the cache, made now if it is not there or was changed. Several processes may ask for it at a time. */
-async function ensureMade(folder: string, toMake: ToMake, { report, checkpoint }: Making): Promise<RepoFile> {
+async function ensureMade(
+  folder: string,
+  toMake: ToMake,
+  { report, packageRoot, checkpoint }: Making,
+): Promise<RepoFile> {
   const { recipe } = toMake;
   const known = await verified(folder, recipe);
   if (known) return known;
@@ -94,11 +101,10 @@ async function ensureMade(folder: string, toMake: ToMake, { report, checkpoint }
       const target = path.join(folder, recipe.file);
       const part = `${target}.making`;
       try {
-        const sha256 = await makeFile(part, {
-          from,
-          recipe,
-          onProgress: (done) => showDetail(megabytes(done)),
-        });
+        const place = { packageRoot, env: NO_TELEMETRY };
+        const sha256 = await makeAside({ target: part, from, recipe }, place, (done) =>
+          showDetail(megabytes(done)),
+        );
         await lock.confirm();
         await rename(part, target);
         return await noteFile(folder, { path: recipe.file, size: recipe.size, sha256 });
