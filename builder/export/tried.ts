@@ -7,15 +7,17 @@ import type { Head } from '../../runtime/core/handles/index.js';
 export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readonly string[]>>>>> = {
   'causal-lm': {
     '': [
-      'apertus1p5_text aria_text axk1 bailing_hybrid bert bigbird_pegasus blenderbot-small cohere2_moe',
-      'cohere_compass_text ctrl deepseek_v32 falcon_mamba flint gemma4_unified_text glm_moe_dsa',
-      'gpt_neox_japanese hrm_text hy_v4 inkling2_loop_text inkling2_text inkling_text jamba kolibri1 laguna',
-      'lara_mini lfm3 mamba mimo_v2_flash moshi nanochat sarvam_moe trocr xglm zamba zamba2 zaya',
+      'apertus1p5_text aria_text axk1 bailing_hybrid bert bert-generation bigbird_pegasus blenderbot-small',
+      'cohere2_moe cohere_compass_text ctrl deepseek_v32 dory falcon_mamba flint gemma4_unified_text',
+      'glm_moe_dsa gpt_neox_japanese hrm_text hy_v4 inkling2_loop_text inkling2_text inkling_text jamba',
+      'kolibri1 laguna lara_mini lfm3 mamba mimo_v2_flash moshi nanochat sarvam_moe trocr xglm zamba zamba2',
+      'zaya',
     ],
     'how it computes depends on the numbers that it reads': ['dbrx longcat_flash'],
     'it keeps no cache that a step could go on from': ['recurrent_gemma'],
     'its cache holds more than keys, values and states': ['qwen4_exp_text'],
     'its graph computes otherwise than torch does': ['dots3_note_text'],
+    'its graph has the size of its example': ['prophetnet'],
   },
   'depth-estimation': {
     '': ['depth_pro prompt_depth_anything tipsv2_dpt zoedepth'],
@@ -24,7 +26,7 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
     '': ['molmo2_text tipsv2_text_model'],
   },
   'image-classification': {
-    '': ['cvt donut-swin pvt'],
+    '': ['cvt donut-swin pvt textnet'],
     "it has no scores, which Python's pipeline asks for, too": ['pp_lcnet'],
     'it needs natten, which the tools of exports do not have': ['dinat'],
     'it needs timm, which the tools of exports do not have': ['timm_wrapper'],
@@ -42,23 +44,28 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
     'its graph computes otherwise than torch does': ['bit'],
   },
   'image-text-matching': {
-    '': ['altclip clipseg tipsv2'],
+    '': ['align altclip clipseg tipsv2'],
     'it reads other inputs than those of the task': ['videoprism'],
   },
   'masked-lm': {
-    '': ['modernvbert mvp nomic_bert perceiver roc_bert ultrabert ultravbert xlm-roberta-xl'],
+    '': ['layoutlm modernvbert mvp neomme nomic_bert perceiver roc_bert ultrabert ultravbert xlm-roberta-xl'],
   },
   'media-chat': {
     '': ['apertus1p5 aria chameleon deepseek_ocr2 emu3'],
   },
   'object-detection': {
-    '': ['dab-detr lw_detr'],
+    '': ['dab-detr deimv2 lw_detr'],
     "it has no scores, which Python's pipeline asks for, too": ['pp_ocrv5_mobile_det'],
   },
   'question-answering': {
+    '': [
+      'arcee bart bigbird_pegasus bloom diffllama exaone4 falcon flaubert gpt2 gpt_neox lilt llama markuplm',
+      'minimax ministral3 mistral mixtral mpt mt5 mvp opt qwen2_moe qwen3 qwen3_moe roc_bert seed_oss',
+      'smollm3 splinter ultrabert umt5 xlm xlm-roberta-xl',
+    ],
     'how it computes depends on the numbers that it reads': ['led'],
+    'it needs detectron2, which the tools of exports do not have': ['layoutlmv2'],
     'it reads other inputs than those of the task': ['lxmert'],
-    "its answers were not Python's": ['splinter'],
   },
   'seq2seq-lm': {
     '': ['bigbird_pegasus encoder-decoder pegasus_x t5gemma'],
@@ -76,7 +83,10 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
     '': ['speech-encoder-decoder'],
   },
   'token-classification': {
-    '': ['axk2 beam biogpt diffllama flaubert layoutlm layoutlmv3'],
+    '': [
+      'axk2 beam biogpt diffllama flaubert layoutlm layoutlmv3 lilt markuplm minimax mt5 nomic_bert',
+      'persimmon roc_bert t5 t5gemma t5gemma2 ultrabert umt5 xlm xlm-roberta-xl',
+    ],
     'how it computes depends on the numbers that it reads': ['openai_privacy_filter'],
     'it needs detectron2, which the tools of exports do not have': ['layoutlmv2'],
     'it reads other inputs than those of the task': ['bros'],

@@ -81,13 +81,27 @@ DEPTHS |= {
 }
 
 TEXT = {**HEADS, "num_hidden_layers": 2, "intermediate_size": 48, "max_position_embeddings": 80, "vocab_size": 420, "pad_token_id": 0}
-EOMT = {**HEADS, "num_hidden_layers": 3, "intermediate_size": 48, "num_queries": 6, "num_blocks": 1, "num_upscale_blocks": 1, "image_size": 64, "patch_size": 16}
+EOMT = {
+    **HEADS,
+    "num_hidden_layers": 3,
+    "intermediate_size": 48,
+    "num_queries": 6,
+    "num_blocks": 1,
+    "num_upscale_blocks": 1,
+    "image_size": 64,
+    "patch_size": 16,
+}
 SEGMENTS = {
     "eomt": EOMT,
     "eomt_dinov3": EOMT,
     "sapiens2": {
         **{**HEADS, "num_hidden_layers": 2, "intermediate_size": 48, "image_size": 64, "patch_size": 16, "num_register_tokens": 2},
-        **{"num_key_value_heads_per_layer": [4, 2], "num_key_value_attention_heads": 2, "num_first_full_attention_layers": 1, "num_last_full_attention_layers": 1},
+        **{
+            "num_key_value_heads_per_layer": [4, 2],
+            "num_key_value_attention_heads": 2,
+            "num_first_full_attention_layers": 1,
+            "num_last_full_attention_layers": 1,
+        },
         "head_config": {"upsample_out_channels": [16, 8], "conv_out_channels": [8]},
         **{"out_indices": None, "out_features": ["stage2"]},
     },
@@ -111,6 +125,7 @@ PROCESSORS = {
     **dict.fromkeys(["deimv2"], "RTDetrImageProcessor"),
     **dict.fromkeys(["eomt", "eomt_dinov3"], "EomtImageProcessor"),
     **{"sapiens2": "Sapiens2ImageProcessor", "chmv2": "CHMv2ImageProcessor", "swin2sr": "Swin2SRImageProcessor"},
+    "textnet": "TextNetImageProcessor",
     **{"tipsv2": "Tipsv2ImageProcessor", "tipsv2_dpt": "Tipsv2DptImageProcessor", "pixio": "BitImageProcessor"},
     **{"zoedepth": "ZoeDepthImageProcessor", "depth_pro": "DepthProImageProcessor"},
     **{f"pp_doclayout_v{n}": f"PPDocLayoutV{n}ImageProcessor" for n in (2, 3, 4)},

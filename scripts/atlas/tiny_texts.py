@@ -10,6 +10,8 @@ INKLING = {
     **{"layer_types": ["hybrid_sliding", "hybrid"], "n_layers_per_attn_res_block": 1, "mlp_layer_types": ["dense", "sparse"]},
 }
 
+BLT = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 1, "intermediate_size": 48, "vocab_size": 520, "max_position_embeddings": 128}
+
 #: More tokens than the sample of an export has, and fewer than its probes have
 INDEX = {"index_topk": 16}
 
@@ -26,7 +28,10 @@ DECODERS = {
         "rope_parameters": {name: {"rope_type": "default", "rope_theta": 10000.0} for name in WINDOWS["layer_types"]},
     },
     "cpmant": {"dim_head": 8, "dim_ff": 48, "position_bias_num_buckets": 16, "prompt_length": 4, "prompt_types": 4, "segment_types": 4},
-    "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8.0}, "ffn_config": {"ffn_hidden_size": 24, "hidden_size": 32, "moe_num_experts": 4, "moe_top_k": 2}},
+    "dbrx": {
+        "attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8.0},
+        "ffn_config": {"ffn_hidden_size": 24, "hidden_size": 32, "moe_num_experts": 4, "moe_top_k": 2},
+    },
     "dots3_note_text": {
         **{"mlp_layer_types": ["dense", "sparse"], "layer_types": ["indexed_attention", "sliding_attention"], "sliding_window": 16},
         **{**INDEX, "index_head_dim": 16, "index_n_heads": 2, "moe_shared_expert_intermediate_size": 24, "n_routed_experts": 4},
@@ -34,9 +39,27 @@ DECODERS = {
         **{"head_dim": 16, "swa_num_attention_heads": 4, "swa_num_key_value_heads": 4, "swa_q_lora_rank": 16, "swa_kv_lora_rank": 16},
         **{"swa_head_dim": 16, "swa_qk_nope_head_dim": 8, "swa_v_head_dim": 8},
     },
+    "blt": {
+        **{"vocab_size": 520, "encoder_hash_byte_group_vocab": 64, "encoder_hash_byte_group_size": [3, 4], "max_patch_length": 8},
+        **{"patcher_config": BLT, "encoder_config": {**BLT, "cross_attn_k": 2}, "decoder_config": {**BLT, "cross_attn_k": 2}},
+        "global_config": {**BLT, "num_hidden_layers": 2},
+    },
+    "dory": {
+        **{**WINDOWS, "layer_types": 2 * WINDOWS["layer_types"], "num_hidden_layers": 4, "n_input_layers": 1},
+        **{"n_recurrent_layers": 2, "n_output_layers": 1, "n_recurrent_loops": 2, "head_dim": 8, "num_key_value_heads": 2},
+    },
     "flint": {**WINDOWS, "head_dim": 8, "num_key_value_heads": 2, "mlp_only_layers": [0]},
     "inkling2_text": INKLING,
-    "inkling2_loop_text": {**INKLING, "num_hidden_layers": 3, "layer_types": ["hybrid_sliding", "hybrid", "hybrid"], "mlp_layer_types": ["dense", "sparse", "sparse"], "loop_layer_index_start": 1, "loop_layer_index_end": 2, "loop_num_passes": 2, "loop_gate_rank": 8},
+    "inkling2_loop_text": {
+        **INKLING,
+        "num_hidden_layers": 3,
+        "layer_types": ["hybrid_sliding", "hybrid", "hybrid"],
+        "mlp_layer_types": ["dense", "sparse", "sparse"],
+        "loop_layer_index_start": 1,
+        "loop_layer_index_end": 2,
+        "loop_num_passes": 2,
+        "loop_gate_rank": 8,
+    },
     "inkling_text": INKLING,
     "jamba": {**MAMBA, "mamba_dt_rank": 8, "attn_layer_period": 2, "attn_layer_offset": 1, "num_key_value_heads": 2},
     "kolibri1": {**WINDOWS, "head_dim": 8, "num_key_value_heads": 2},

@@ -34,6 +34,7 @@ const REFUSALS = [
     'how it computes depends on the numbers that it reads',
   ],
   [/its cache holds more than keys, values and states/, 'its cache holds more than keys, values and states'],
+  [/Got invalid dimensions for input/, 'its graph has the size of its example'],
   [/it keeps no cache/, 'it keeps no cache that a step could go on from'],
   [/differs from torch by/, 'its graph computes otherwise than torch does'],
   [/No ONNX function found|no ONNX decomposition|has no operator/i, 'one of its operators has none in ONNX'],

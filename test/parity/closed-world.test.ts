@@ -50,7 +50,10 @@ const CONDITIONAL: readonly (readonly [what: RegExp, when: string])[] = [
     /^musicgen\.(?:audio_encoder\.(?:sampling_rate|target_bandwidths)|text_encoder\.num_decoder_layers)$/,
     'what the server reads',
   ],
-  [/^sam2?\..*num_(?:point_embeddings|query_pool_stages)$/, 'prompts of other kinds; stages that are there'],
+  [
+    /^sam(?:2|_hq)?\..*num_(?:point_embeddings|query_pool_stages)$/,
+    'prompts of other kinds; stages that are there',
+  ],
   [/^switch_transformers\.num_sparse_(?:en|de)coder_layers$/, 'steps that are left out'],
   [/^swiftformer\.downsamples$/, 'stages of one width'],
   [

@@ -36,7 +36,8 @@ export function imageRecipe(
   const about = head === 'image-segmentation' ? segmentation(config) : HEADS[head];
   if (about === undefined || typeof about === 'string') return about;
   const size = imageSize(config, processing);
-  if (typeof size === 'string') return size;
+  if (typeof size === 'string')
+    return ANY_SIZE.has(String(config.model_type)) ? ofAnySize(about, config, processing) : size;
   return {
     ...about,
     config: {},
@@ -45,6 +46,33 @@ export function imageRecipe(
     },
     free: ['rows'],
     ...{ traced: TRACED, probes: PROBES },
+  };
+}
+
+/** Networks of convolutions alone, whose graphs read images of any size. */
+const ANY_SIZE = new Set(['textnet']);
+
+/** The same for several sizes, as the processor makes them of images of two proportions. */
+function ofAnySize(
+  about: NonNullable<(typeof HEADS)[Head]>,
+  config: Json,
+  processing: Json,
+): Omit<ExportRecipe, 'modelType'> {
+  const [wide, tall] = [WIDE, TALL].map((image) => ({ ...processedEdges(config, processing, image) }));
+  const square = processedEdges(config, processing, { height: 640, width: 640 });
+  return {
+    ...about,
+    config: {},
+    inputs: {
+      pixel_values: { kind: 'noise', axes: ['rows', number(config['num_channels']) ?? 3, 'height', 'width'] },
+    },
+    free: ['rows', 'height', 'width'],
+    traced: { rows: 2, ...wide! },
+    probes: [
+      { rows: 1, ...tall! },
+      { rows: 3, ...wide! },
+      { rows: 1, ...square },
+    ],
   };
 }
 

@@ -3,7 +3,7 @@ import type { ExportRecipe, SampleInput, Sizes } from '../types.js';
 import { type Json, number, numbersNamed } from './config.js';
 import { imageSize } from './images.js';
 
-const [TEXT, IMAGE] = [['texts', 'length'] as const, 'pictures'];
+const [TEXT, IMAGE] = [['texts', 'length'] as const, 'images'];
 const TRACED: Sizes = { texts: 2, length: 12, images: 2 };
 const PROBES: readonly Sizes[] = [
   { texts: 1, length: 7, images: 1 },

@@ -54,7 +54,7 @@ export const INERT_BY_TYPE: readonly Inert[] = [
   },
   {
     fields: named('scale', 'image_size'),
-    types: /^(?:sam_vision_model|sam2_hiera_det_model)$/,
+    types: /^(?:sam(?:_hq)?_vision_model|sam2_hiera_det_model)$/,
     reason: 'the class computes it, or reads the size that the whole model has',
   },
   {

@@ -13,7 +13,8 @@ import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { epsilon, layers, size } from '../config-fields.js';
 import { channels } from '../bases/vision/vit-config.js';
 
-const config = z.object({
+/** Of DINOv3, within others, too. */
+export const dinov3Fields = {
   patch_size: z
     .int()
     .min(1)
@@ -34,7 +35,8 @@ const config = z.object({
   mlp_bias: z.boolean().default(true),
   use_gated_mlp: z.boolean().default(false),
   num_register_tokens: z.int().min(0).max(4096).default(0),
-});
+};
+const config = z.object(dinov3Fields);
 type Config = z.output<typeof config>;
 
 const NAMES: PreNormNames = {
@@ -56,37 +58,62 @@ const sizesOf = (c: Config) => ({
   act: c.hidden_act,
 });
 
-/** float32 [rows, tokens, width]: of the image, of registers, of patches. */
-function statesOf(g: GraphWriter, c: Config): Value {
+export interface Dinov3Encoder {
+  /** float32 [rows, tokens, width]: of the image, of registers, of patches. */
+  tokens: Value;
+  /** @param queries tokens that another network has put before the others @param bias added to scores */
+  layer(x: Value, of: { index: number; queries?: number; bias?: Value | undefined }): Value;
+}
+
+/** @param layers what stands before the number of a layer */
+export function dinov3Encoder(
+  g: GraphWriter,
+  c: Config,
+  { pixels, layers: named }: { pixels: Value; layers: string },
+): Dinov3Encoder {
   const sizes = sizesOf(c);
   const { width, heads } = sizes;
-  const pixels = imageInput(g, c.num_channels);
   const { tokens, grid } = patches(g, pixels, 'embeddings.patch_embeddings', {
     ...{ channels: c.num_channels, width, patch: [c.patch_size, c.patch_size] },
   });
   const registers = c.num_register_tokens;
-  const named = [g.weight('embeddings.cls_token', [1, 1, width])];
-  if (registers > 0) named.push(g.weight('embeddings.register_tokens', [1, registers, width]));
-  let x = withTokens(g, tokens, named);
+  const first = [g.weight('embeddings.cls_token', [1, 1, width])];
+  if (registers > 0) first.push(g.weight('embeddings.register_tokens', [1, registers, width]));
+  const x = withTokens(g, tokens, first);
   const rows = g.node('Shape', [tokens], { start: 0, end: 1 });
   const own = headWidth(width, heads);
-  const turns = centredTurns(g, { grid, rows, learned: 1 + registers, width: own }, c.rope_theta);
+  const turnsOf = (queries: number) =>
+    g.once(`turns behind ${queries}`, () =>
+      centredTurns(g, { grid, rows, learned: queries + 1 + registers, width: own }, c.rope_theta),
+    );
   const bias = c.mlp_bias;
-  for (let i = 0; i < c.num_hidden_layers; i++) {
-    const at = (name: string) => `layer.${i}.${name}`;
-    x = preNormLayer(g, x, {
-      ...{ ...sizes, names: NAMES, at, scales: ['layer_scale1.lambda1', 'layer_scale2.lambda1'] },
-      biases: {
-        ...{ query: c.query_bias, key: c.key_bias, value: c.value_bias },
-        ...{ output: c.proj_bias, feedForward: bias },
-      },
-      turn: (heading) => rotate(g, heading, turns, { heads, width: own }),
-      feedForward: c.use_gated_mlp
-        ? (_, read) => gatedFeedForward(g, read, (name) => at(`mlp.${name}`), { ...sizes, bias })
-        : undefined,
-    });
-  }
-  return layerNorm(g, x, 'norm', sizes);
+  return {
+    tokens: x,
+    layer(read, { index, queries = 0, bias: added }) {
+      const at = (name: string) => `${named}.${index}.${name}`;
+      const turns = turnsOf(queries);
+      return preNormLayer(g, read, {
+        ...{ ...sizes, names: NAMES, at, scales: ['layer_scale1.lambda1', 'layer_scale2.lambda1'] },
+        ...(added !== undefined && { bias: added }),
+        biases: {
+          ...{ query: c.query_bias, key: c.key_bias, value: c.value_bias },
+          ...{ output: c.proj_bias, feedForward: bias },
+        },
+        turn: (heading) => rotate(g, heading, turns, { heads, width: own }),
+        feedForward: c.use_gated_mlp
+          ? (_, normed) => gatedFeedForward(g, normed, (name) => at(`mlp.${name}`), { ...sizes, bias })
+          : undefined,
+      });
+    },
+  };
+}
+
+/** float32 [rows, tokens, width] */
+function statesOf(g: GraphWriter, c: Config): Value {
+  const encoder = dinov3Encoder(g, c, { pixels: imageInput(g, c.num_channels), layers: 'layer' });
+  let x = encoder.tokens;
+  for (let index = 0; index < c.num_hidden_layers; index++) x = encoder.layer(x, { index });
+  return layerNorm(g, x, 'norm', sizesOf(c));
 }
 
 const heads: Family<Config>['heads'] = {

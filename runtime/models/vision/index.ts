@@ -30,7 +30,9 @@ import { regnet } from './regnet.js';
 import { resnet } from './resnet.js';
 import { rfDetr } from './rf-detr/family.js';
 import { rtDetr, rtDetrV2 } from './rt-detr/family.js';
+import { eomt, eomtDinov3 } from './eomt.js';
 import { sam } from './sam/family.js';
+import { samHq } from './sam/sam-hq.js';
 import { sam2 } from './sam2/family.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
@@ -55,6 +57,6 @@ export const IMAGES: readonly AnyFamily[] = [
   ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine, rfDetr],
   ...[owlvit, owlv2, groundingDino, mmGroundingDino],
   ...[maskformer, mask2former, upernet],
-  ...[dpt, depthAnything, glpn, sam, sam2],
+  ...[dpt, depthAnything, glpn, sam, samHq, sam2, eomt, eomtDinov3],
   ...[vilt, videomae, vivit, timesformer],
 ];

@@ -79,25 +79,48 @@ const masks = z.object({
   layer_norm_eps: epsilon.default(1e-6),
 });
 
+const PARTS = { vision_config: images.prefault({}), prompt_encoder_config: promptsConfig.prefault({}) };
+
+interface Parts<M> {
+  vision_config: z.output<typeof images>;
+  prompt_encoder_config: z.output<typeof promptsConfig>;
+  mask_decoder_config: M;
+}
+
+const byPart = <M>(c: Parts<M>) => ({
+  images: c.vision_config,
+  prompts: c.prompt_encoder_config,
+  masks: c.mask_decoder_config,
+});
+
+/** The parts' widths and grids are the same. */
+function checkParts(
+  { images, prompts, masks: decoder }: ReturnType<typeof byPart<{ hidden_size: number }>>,
+  context: z.RefinementCtx,
+): void {
+  const width = images.output_channels;
+  const others = [prompts.hidden_size, decoder.hidden_size, 2 * images.num_pos_feats];
+  if (others.some((other) => other !== width)) refuse('vision_config', 'parts are of different width');
+  if (Math.floor(prompts.image_size / prompts.patch_size) !== images.edge)
+    refuse('prompt_encoder_config', 'its grid is not that of the pictures');
+  function refuse(path: string, message: string): void {
+    context.addIssue({ code: 'custom', message, path: [path] });
+  }
+}
+
 export const samConfig = z
-  .object({
-    vision_config: images.prefault({}),
-    prompt_encoder_config: promptsConfig.prefault({}),
-    mask_decoder_config: masks.prefault({}),
-  })
-  .transform((c) => ({
-    images: c.vision_config,
-    prompts: c.prompt_encoder_config,
-    masks: c.mask_decoder_config,
-  }))
-  .superRefine(({ images, prompts, masks }, context) => {
-    const width = images.output_channels;
-    const others = [prompts.hidden_size, masks.hidden_size, 2 * images.num_pos_feats];
-    if (others.some((other) => other !== width)) refuse('vision_config', 'parts are of different width');
-    if (Math.floor(prompts.image_size / prompts.patch_size) !== images.edge)
-      refuse('prompt_encoder_config', 'its grid is not that of the pictures');
-    function refuse(path: string, message: string): void {
-      context.addIssue({ code: 'custom', message, path: [path] });
-    }
-  });
+  .object({ ...PARTS, mask_decoder_config: masks.prefault({}) })
+  .transform(byPart)
+  .superRefine(checkParts);
 export type SamConfig = z.output<typeof samConfig>;
+
+/** SAM-HQ's decoder names the width of the encoder of images. */
+const qualityMasks = masks.extend({ vit_dim: size.default(768) });
+
+export const samHqConfig = z
+  .object({ ...PARTS, mask_decoder_config: qualityMasks.prefault({}) })
+  .transform(byPart)
+  .superRefine(checkParts)
+  .refine(({ images, masks: decoder }) => decoder.vit_dim === images.hidden_size, {
+    ...{ message: 'is not hidden_size of vision_config', path: ['mask_decoder_config', 'vit_dim'] },
+  });

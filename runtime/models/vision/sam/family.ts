@@ -5,7 +5,8 @@ import { type SamConfig, samConfig } from './config.js';
 import { type MaskModel, tableRow, writeMasks } from './mask-decoder.js';
 import { samImages } from './image-encoder.js';
 
-function maskModel({ images, prompts, masks }: SamConfig): MaskModel {
+/** How masks are made of prompts, by the names of SAM and SAM-HQ. */
+export function samMasks({ images, prompts, masks }: SamConfig): MaskModel {
   const { hidden_size: width, mlp_dim: inner } = masks;
   return {
     two: {
@@ -30,7 +31,7 @@ const heads: Family<SamConfig>['heads'] = {
     prompt_encoder_mask_decoder: (g, c) => {
       const { edge } = c.images;
       const shape = [1, c.masks.hidden_size, edge, edge];
-      writeMasks(g, g.input('image_embeddings', 'float32', shape), maskModel(c));
+      writeMasks(g, g.input('image_embeddings', 'float32', shape), samMasks(c));
     },
   },
 };

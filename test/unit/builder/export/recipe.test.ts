@@ -79,6 +79,17 @@ describe('how a network is exported', () => {
     });
   });
 
+  test('a network of convolutions reads images of any size, others one size', () => {
+    const processing = { image_processor_type: 'TextNetImageProcessor', size: { shortest_edge: 64 } };
+    const found = recipe('image-classification', { model_type: 'textnet' }, processing);
+    expect(found).toMatchObject({
+      inputs: { pixel_values: { axes: ['rows', 3, 'height', 'width'] } },
+      free: ['rows', 'height', 'width'],
+      traced: { rows: 2, height: 64, width: 107 },
+    });
+    expect(recipe('image-classification', { model_type: 'pvt_v2' }, processing)).toMatch('several sizes');
+  });
+
   test('a network that keeps the number of its pictures is traced with one', () => {
     const size = { size: { height: 64, width: 64 } };
     const many = recipe('depth-estimation', { model_type: 'depth_pro' }, size) as ExportRecipe;
@@ -119,8 +130,8 @@ describe('how a network is exported', () => {
       avoid: [1, 3],
       pad: 1,
     });
-    expect(inputs['pixel_values']).toMatchObject({ axes: ['pictures', 3, 32, 32] });
-    expect(free).toEqual(['texts', 'length', 'pictures']);
+    expect(inputs['pixel_values']).toMatchObject({ axes: ['images', 3, 32, 32] });
+    expect(free).toEqual(['texts', 'length', 'images']);
   });
 
   test('a decoder is traced behind a cache, over rows that are padded on the left', () => {
