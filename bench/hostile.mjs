@@ -93,7 +93,7 @@ async function gateway() {
   const url = `http://127.0.0.1:${await freePort()}`;
   const models = [
     { id: 'org/text', task: 'text-classification', url },
-    { id: 'org/picture', task: 'image-classification', url },
+    { id: 'org/image', task: 'image-classification', url },
   ];
   const running = await startGateway(models, { main: values.gateway });
   const { url: at, headers } = running;
@@ -104,7 +104,7 @@ async function gateway() {
   const rows = [
     await attack(target('gateway, texts', 'org/text'), hostileBodies(MEBI)),
     await attack(target('gateway, chats', 'openai/v1/chat/completions'), hostileBodies(MEBI)),
-    await attack(target('gateway, pictures', 'org/picture'), hostileBodies(48 * MEBI)),
+    await attack(target('gateway, images', 'org/image'), hostileBodies(48 * MEBI)),
   ];
   return { rows, stop: running.stop };
 }
@@ -113,7 +113,7 @@ const rows = [];
 for (const start of [
   () => container('container, texts', zoo('text-classification/distilbert'), 'text-classification', MEBI),
   () =>
-    container('container, pictures', zoo('image-classification/vit-tiny'), 'image-classification', 48 * MEBI),
+    container('container, images', zoo('image-classification/vit-tiny'), 'image-classification', 48 * MEBI),
   gateway,
 ]) {
   const { rows: found, stop } = await start();

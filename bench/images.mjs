@@ -35,7 +35,7 @@ const raw = SPREADS.map((spread) =>
 );
 const ours = (checkout) => ({ ...slipway(dir, TASK, { profile: 'vision', in: checkout }), request });
 
-await runTextBench('pictures', {
+await runTextBench('images', {
   ...{ options, agreement: SAME_SCORES, probe: options.cells[0].kind },
   ...{ compared: UNRESIZED, inputsOf: (kind) => photos.get(kind) },
   all: [

@@ -22,7 +22,7 @@ const COLUMNS = [
   ['others', 'othersCores', 2],
 ];
 const TASK = 'image-text-to-text';
-const TEXT = 'What is in the picture?';
+const TEXT = 'What is in the image?';
 /** Images of the size that the model looks at: libraries resize in different ways. */
 const SIZE = '512x512';
 /** Requests of a window: more than any answers. */
@@ -118,6 +118,6 @@ report('vlm', {
   tables: {
     'Answers agree': agreement,
     ...(options.memory && { 'Each alone': alone }),
-    'Answers about pictures (medians over rounds)': rowsOf(measured, { columns: COLUMNS, value: 'tokens' }),
+    'Answers about images (medians over rounds)': rowsOf(measured, { columns: COLUMNS, value: 'tokens' }),
   },
 });

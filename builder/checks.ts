@@ -71,7 +71,7 @@ const CHECKS: Record<string, Check> = {
     if (version !== undefined) return ok(version);
     return warn(
       'not installed',
-      'install ffmpeg to run models for sound and video with "builder serve"; images have their own',
+      'install ffmpeg to run models for audio and video with "builder serve"; container images have their own',
     );
   },
 

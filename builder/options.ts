@@ -86,7 +86,7 @@ export function addSourceOptions(command: Command): Command {
   const described = addFileOption(command)
     .option(
       '--mmproj <file>',
-      'which mmproj file of GGUF reads pictures, by its quantisation (F16) or its name',
+      'which mmproj file of GGUF reads images, by its quantisation (F16) or its name',
     )
     .option('--task <task>', 'serve it as this task, not as the one named on the hub', taskId)
     .option('--revision <ref>', 'branch, tag or commit (default: main)')

@@ -1,5 +1,5 @@
 /**
- * Takes the picture of README.md from the real page: a model is served, its form is filled in, Chromium looks at it.
+ * Takes the screenshot of README.md from the real page: a model is served, its form is filled in, Chromium looks at it.
  * Usage: node scripts/pictures.mjs
  */
 import { mkdirSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Writes the picture of a terminal of README.md: the commands below are run as they stand there, and what they print
+ * Writes the drawing of a terminal of README.md: the commands below are run as they stand there, and what they print
  * becomes text in an SVG.
  * Usage: node scripts/terminal-picture.mjs   (after npm run build)
  */

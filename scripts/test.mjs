@@ -127,7 +127,7 @@ if (asked.includes('unit')) await need('promtool', 'promtool.sh', 'REQUIRE_PROMT
 // Images are built over them.
 if (asked.includes('e2e') || asked.includes('real-weights'))
   await need('weights of a real network', 'real-weights.sh', 'REQUIRE_REAL_WEIGHTS');
-// Sound and video are read with the ffmpeg of this machine; images have their own.
+// Audio and video are read with the ffmpeg of this machine; images have their own.
 if (asked.some((name) => ['unit', 'processes', 'parity', 'faults', 'e2e', 'browser'].includes(name)))
   await need('ffmpeg', 'ffmpeg.sh', 'REQUIRE_FFMPEG');
 

@@ -33,7 +33,7 @@ export function hostileBodies(size) {
     plain('one long text of escapes', filled('{"junk":"', '\\u00e9', '"}', size)),
     plain('long texts', filled('{"junk":[', `"${'x'.repeat(60_000)}",`, '1]}', size)),
     plain('one long text without an end', filled('{"junk":"', 'x', '', size)),
-    plain('Base64 that is no picture', filled('{"base64":"', 'iVBORw0KGgoA', '"}', size)),
+    plain('Base64 that is no image', filled('{"base64":"', 'iVBORw0KGgoA', '"}', size)),
     gzip('a long text in gzip', filled('{"junk":"', 'x', '"}', size)),
     brotli('a long text in Brotli', filled('{"junk":"', 'xy', '"}', size)),
     gzip('nothing but zeros', Buffer.alloc(256 * MEBI)),

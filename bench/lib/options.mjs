@@ -7,7 +7,7 @@ const HELP = `Options
   --rounds N      rounds; every other one runs in reversed order
   --seconds N     length of a window
   --no-memory     skip start times and memory
-  --against DIR   another checkout with a build, measured beside this one (pictures only)
+  --against DIR   another checkout with a build, measured beside this one (images only)
   --help`;
 
 const names = (value) => value?.split(',').filter(Boolean);

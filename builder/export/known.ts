@@ -45,7 +45,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   reformer: { refused: 'how it computes depends on the numbers that it reads' },
   xmod: { refused: 'its graph reads beyond a table' },
   ...refused(
-    'its processor of pictures has no code here',
+    'its processor of images has no code here',
     'chmv2',
     'sapiens2',
     'pp_doclayout_v2',
@@ -82,7 +82,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   tapas: { refused: 'it reads tables' },
   gemma4_assistant: { refused: 'it drafts for another model, whose states it reads' },
   gemma4_unified_assistant: { refused: 'it drafts for another model, whose states it reads' },
-  musicgen_melody: { refused: 'it writes codes of sounds' },
+  musicgen_melody: { refused: 'it writes codes of audio' },
   vit_mae: { refused: 'it draws its mask at random' },
   llama4_text: { refused: 'rotations by complex numbers have no operator' },
 };

@@ -71,7 +71,7 @@ function waysOf(recipe: ExportRecipe): Way[] {
   return [
     { recipe, fusions: true, how: 'with fused operators' },
     { recipe, fusions: false, how: 'without fused operators' },
-    ...(single ? [{ recipe: single, fusions: false, how: 'with one picture a run' }] : []),
+    ...(single ? [{ recipe: single, fusions: false, how: 'with one image a run' }] : []),
   ];
 }
 

@@ -36,7 +36,7 @@ export interface RuntimeChoice {
 export interface RuntimeImage extends RuntimeChoice {
   name: string;
   dockerfile: string;
-  /** Of an image for sound and video on an engine of another platform: ffmpeg is not compiled in it, but added. */
+  /** Of an image for audio and video on an engine of another platform: ffmpeg is not compiled in it, but added. */
   crossDockerfile?: string;
   entries: ContextEntry[];
 }

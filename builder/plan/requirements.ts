@@ -88,7 +88,7 @@ export function requireFiles(
   if (!named.includes(image[0]!) || facts.hasTimmSettings) return;
   if ((blocks ?? modality) === 'image' && !image.some(has)) {
     throw new Refusal(
-      `${id} has no preprocessor_config.json, so nobody knows how it wants its pictures`,
+      `${id} has no preprocessor_config.json, so nobody knows how it wants its images`,
       folder === undefined
         ? 'copy that file from the model that it was exported from and give the folder with --from'
         : `copy that file from the model that it was exported from into ${folder}`,
@@ -102,7 +102,7 @@ export function requireFiles(
 function requireProcessor(id: string, name: string | undefined): void {
   if (name === undefined || isImageProcessor(imageProcessorStem(name))) return;
   throw new Refusal(
-    `${id} prepares its pictures with ${name}, which is not supported`,
+    `${id} prepares its images with ${name}, which is not supported`,
     `take a model with one of ${IMAGE_PROCESSORS.join(', ')}`,
   );
 }

@@ -50,7 +50,7 @@ const DETERMINISTIC = { do_sample: false, max_new_tokens: 16, seed: 0 };
  */
 export function goldenRequest(id: TaskId, example: Record<string, unknown>): Record<string, unknown> {
   const task = taskOf(id);
-  // Models that make sounds take different parameters: those that they need are in their examples.
+  // Models that generate audio take different parameters: those that they need are in their examples.
   if ('speech' in task.engines) return example;
   const { params } = requestSchema(task)['properties'] as { params?: { properties?: object } };
   const known = new Set(Object.keys(params?.properties ?? {}));

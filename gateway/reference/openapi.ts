@@ -91,7 +91,7 @@ function run(): Schema {
             schema: {
               type: 'string',
               description:
-                'the same as events, if the Accept header asks for them; pictures and videos that are made step by step: the steps, then the medium',
+                'the same as events, if the Accept header asks for them; images and videos that are made step by step: the steps, then the medium',
             },
           },
         },

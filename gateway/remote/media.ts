@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { RunError } from '../../runtime/core/errors.js';
 
-/** A picture of a message: at an address that the provider fetches, or in Base64 with the type of its content. */
+/** An image of a message: at an address that the provider fetches, or in Base64 with the type of its content. */
 export type Image = { url: string } | { mediaType: string; base64: string };
 
 const DATA_URL = /^data:[^,]{0,200};base64,/i;
@@ -24,5 +24,5 @@ export async function imageOf(
   const content = base64!.replace(DATA_URL, '');
   const found = await fileTypeFromBuffer(Buffer.from(content.slice(0, HEAD_CHARACTERS), 'base64'));
   if (found?.mime.startsWith('image/')) return { mediaType: found.mime, base64: content };
-  throw new RunError('unsupported_media', `${path}: is not a picture that can be read`);
+  throw new RunError('unsupported_media', `${path}: is not an image that can be read`);
 }

@@ -65,7 +65,7 @@ export function runOperation(id: TaskId, task: AnyTask): Schema {
     requestBody: {
       required: true,
       description:
-        'Also taken: the main field, or an object of fields, under `input`; a picture, as a URL or data URL, under `image`.',
+        'Also taken: the main field, or an object of fields, under `input`; an image, as a URL or data URL, under `image`.',
       content: { 'application/json': { schema: requestSchema(task), example: task.example } },
     },
     responses: {

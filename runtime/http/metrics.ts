@@ -163,7 +163,7 @@ const ROW_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128];
 function countRows(registry: Registry, task: TaskId): Metrics['rows'] {
   const rows = new Histogram({
     name: 'slipway_batch_rows',
-    help: 'Rows in runs of the graph that requests may share: texts, pictures, steps of generations.',
+    help: 'Rows in runs of the graph that requests may share: texts, images, steps of generations.',
     labelNames: ['task'],
     buckets: ROW_BUCKETS,
     registers: [registry],

@@ -70,7 +70,7 @@ const processing = z.looseObject({
   is_vqa: z
     .literal(
       false,
-      'questions are read off the picture, drawn in a font that can’t be shipped: use a model that describes pictures',
+      'questions are read off the image, drawn in a font that can’t be shipped: use a model that describes images',
     )
     .nullish(),
   dither: z.literal(0, 'adds noise, which is not supported').nullish(),

@@ -48,7 +48,7 @@ export function readBmpHeader(bytes: Uint8Array): BmpHeader {
 }
 
 const unreadable = (why: string, cause?: unknown): RunError =>
-  new RunError('unprocessable', `the BMP picture cannot be read: ${why}`, { cause });
+  new RunError('unprocessable', `the BMP image cannot be read: ${why}`, { cause });
 
 /** Masks of red, green and blue that are the usual bytes. */
 const USUAL = [0xff0000, 0xff00, 0xff];
@@ -89,7 +89,7 @@ export async function decodeBmp(bytes: Uint8Array, header: BmpHeader): Promise<I
   /** Bytes of a row: whole words of 32 bits. */
   const stride = Math.ceil((width * bits) / 32) * 4;
   if (offset + stride * height > bytes.length)
-    throw new RunError('unprocessable', 'the picture is broken or cut short');
+    throw new RunError('unprocessable', 'the image is broken or cut short');
   const data = new Uint8Array(width * height * 3);
   const rows = Math.max(1, Math.floor(SLICE / width));
   for (let y = 0, o = 0; y < height; y++) {

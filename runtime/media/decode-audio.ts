@@ -36,7 +36,7 @@ export async function decodeAudio(
     },
   });
   const samples = new Float32Array(Math.floor(size / BYTES));
-  if (samples.length === 0) throw new RunError('unprocessable', 'the file has no sound that can be decoded');
+  if (samples.length === 0) throw new RunError('unprocessable', 'the file has no audio that can be decoded');
   const target = new Uint8Array(samples.buffer);
   let at = 0;
   for (const chunk of chunks) {
@@ -50,7 +50,7 @@ export async function decodeAudio(
 const notFinite = (): RunError =>
   new RunError(
     'unprocessable',
-    'the sound has samples that are not finite (NaN or Infinity): send a file without them',
+    'the audio has samples that are not finite (NaN or Infinity): send a file without them',
   );
 
 /**
@@ -62,7 +62,7 @@ const isMp3 = (mediaType: string | undefined): boolean => mediaType === 'audio/m
 function tooLong({ maxSeconds }: AudioLimits): RunError {
   return new RunError(
     'payload_too_large',
-    `the sound is longer than ${maxSeconds} s (MAX_MEDIA_SECONDS); send a part of it`,
+    `the audio is longer than ${maxSeconds} s (MAX_MEDIA_SECONDS); send a part of it`,
   );
 }
 
@@ -70,6 +70,6 @@ function tooLarge({ maxBytes }: AudioLimits, rate: number): RunError {
   const seconds = Math.floor(maxBytes / BYTES / rate);
   return new RunError(
     'payload_too_large',
-    `the sound is longer than the ${seconds} s that this server has memory for; send a part of it, or give the server more memory`,
+    `the audio is longer than the ${seconds} s that this server has memory for; send a part of it, or give the server more memory`,
   );
 }

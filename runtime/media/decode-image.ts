@@ -27,7 +27,7 @@ export async function readHeader(bytes: Uint8Array, maxPixels: number): Promise<
   if (width * height > maxPixels) {
     throw new RunError(
       'payload_too_large',
-      `the picture has ${width} x ${height} pixels, more than the limit of ${maxPixels} (MAX_PIXELS)`,
+      `the image has ${width} x ${height} pixels, more than the limit of ${maxPixels} (MAX_PIXELS)`,
     );
   }
   return header;
@@ -55,7 +55,7 @@ export async function decodePixels(
     const given = format === 'gif' ? opaqueGif(bytes) : bytes;
     return await DECODERS[kind](sharp(given, { ...OPTIONS, limitInputPixels: width * height }).autoOrient());
   } catch (cause) {
-    throw new RunError('unprocessable', 'the picture is broken or cut short', { cause });
+    throw new RunError('unprocessable', 'the image is broken or cut short', { cause });
   }
 }
 
@@ -94,7 +94,7 @@ async function headerOf(bytes: Uint8Array): Promise<ImageHeader> {
       kind: space === 'grey16' && channels === 1 ? 'grey16' : space === 'cmyk' ? 'cmyk' : 'other',
     };
   } catch (cause) {
-    throw new RunError('unprocessable', 'the picture cannot be read', { cause });
+    throw new RunError('unprocessable', 'the image cannot be read', { cause });
   }
 }
 

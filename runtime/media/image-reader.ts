@@ -82,7 +82,7 @@ export function createImageReader({ maxPixels, threads, availableBytes }: ImageR
 function tooLarge({ width, height }: { width: number; height: number }, needed: number, total: number) {
   return new RunError(
     'payload_too_large',
-    `the picture has ${width} x ${height} pixels: to decode it takes up to ${inMegabytes(needed)}, and of this server's ` +
+    `the image has ${width} x ${height} pixels: to decode it takes up to ${inMegabytes(needed)}, and of this server's ` +
       `memory ${inMegabytes(total)} are left; send a smaller one, or give the server more memory`,
   );
 }

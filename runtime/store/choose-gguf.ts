@@ -183,7 +183,7 @@ function named({ id, variants }: GgufChoiceRequest, wanted: string): GgufVariant
 /** What files are that are no models. */
 export const ROLE_WORDS: Readonly<Record<GgufRole, string>> = {
   model: 'a model',
-  mmproj: 'a tower for pictures or sounds (mmproj)',
+  mmproj: 'a tower for images or audio (mmproj)',
   adapter: 'an adapter (LoRA)',
   draft: 'a small model that drafts for a large one',
   imatrix: 'figures for quantising (imatrix)',

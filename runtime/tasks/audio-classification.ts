@@ -5,7 +5,7 @@ import { ranked } from './scores.js';
 
 export default defineTask({
   title: 'Audio classification',
-  summary: 'Puts a sound into the classes that the model knows.',
+  summary: 'Classifies an audio clip by the labels that the model knows.',
   modality: 'audio',
   streams: false,
   profile: 'media',

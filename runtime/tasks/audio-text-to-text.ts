@@ -12,7 +12,7 @@ import { grammarParams } from './grammar-params.js';
 
 export default defineTask({
   title: 'Audio-text to text',
-  summary: 'Answers the last message of a conversation that holds sounds.',
+  summary: 'Answers the last message of a conversation that holds audio.',
   modality: 'messages',
   blocks: 'audio',
   streams: true,

@@ -54,7 +54,7 @@ const input = withMedia({
     condition_on_prev_tokens: z
       .boolean()
       .nullish()
-      .describe('what was said stands before the next window of a long sound; Whisper’s'),
+      .describe('what was said stands before the next window of a long audio clip; Whisper’s'),
     temperature: z
       .union([z.number().min(0), z.array(z.number().min(0)).min(1).max(MOST_TEMPERATURES)])
       .nullish()
@@ -79,7 +79,7 @@ const input = withMedia({
       .boolean()
       .nullish()
       .describe(
-        'answer with an object: the text, the language, the length of the sound, and with return_timestamps the parts of the text, or its words, and their times',
+        'answer with an object: the text, the language, the length of the audio, and with return_timestamps the parts of the text, or its words, and their times',
       ),
     chunk_length_s: seconds.nullish().describe('seconds of pieces that overlap; 0 or none: not cut'),
     stride_length_s: z
@@ -124,7 +124,7 @@ const timed = (chunks: readonly TranscriptChunk[]) =>
 
 export default defineTask({
   title: 'Speech recognition',
-  summary: 'Writes down what is said in a sound.',
+  summary: 'Transcribes the speech of an audio clip.',
   modality: 'audio',
   streams: false,
   profile: 'media',

@@ -5,7 +5,7 @@ import { base64Png, params, PROCESSOR_FILES, withMedia } from './fragments.js';
 
 export default defineTask({
   title: 'Depth estimation',
-  summary: 'Estimates how far away each point of a picture is.',
+  summary: 'Estimates how far away each point of an image is.',
   modality: 'image',
   streams: false,
   profile: 'vision',

@@ -27,7 +27,7 @@ type Reading = z.output<z.ZodObject<typeof reading>>;
 
 export default defineTask({
   title: 'Document question answering',
-  summary: 'Answers a question about the picture of a document; start and end count words.',
+  summary: 'Answers a question about the image of a document; start and end count words.',
   modality: 'image',
   streams: false,
   profile: 'vision',
@@ -85,7 +85,7 @@ function wordsOf({ word_boxes }: Reading) {
   if (word_boxes) return word_boxes.map(([word, box]) => ({ word, box }));
   throw new RunError(
     'invalid_input',
-    'params.word_boxes: this model reads words, not pictures; give those of the page, as [["Total", [left, top, right, bottom]], …] with coordinates from 0 to 1000',
+    'params.word_boxes: this model reads words, not images; give those of the page, as [["Total", [left, top, right, bottom]], …] with coordinates from 0 to 1000',
   );
 }
 
@@ -93,5 +93,5 @@ function wordsOf({ word_boxes }: Reading) {
 function refuseReading(options: Reading): void {
   const given = Object.keys(reading).find((name) => (options[name as keyof Reading] ?? null) !== null);
   if (given === undefined) return;
-  throw new RunError('unprocessable', `params.${given}: this model reads the picture itself, not words`);
+  throw new RunError('unprocessable', `params.${given}: this model reads the image itself, not words`);
 }

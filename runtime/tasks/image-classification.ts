@@ -5,7 +5,7 @@ import { defaultFunction, ranked } from './scores.js';
 
 export default defineTask({
   title: 'Image classification',
-  summary: 'Puts a picture into the classes that the model knows.',
+  summary: 'Classifies an image by the labels that the model knows.',
   modality: 'image',
   streams: false,
   profile: 'vision',

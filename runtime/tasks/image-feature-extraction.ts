@@ -5,7 +5,7 @@ import { tensorJson } from './tensor-json.js';
 
 export default defineTask({
   title: 'Image feature extraction',
-  summary: 'Gives the hidden states of a picture.',
+  summary: 'Gives the hidden states of an image.',
   modality: 'image',
   streams: false,
   profile: 'vision',

@@ -7,7 +7,7 @@ const share = z.number().min(0).max(1).nullish();
 export default defineTask({
   title: 'Image segmentation',
   summary:
-    'Finds which pixels of a picture belong to which object or class, or how much of each is foreground where the model removes backgrounds.',
+    'Finds which pixels of an image belong to which object or class, or how much of each is foreground where the model removes backgrounds.',
   modality: 'image',
   streams: false,
   profile: 'vision',
@@ -29,7 +29,7 @@ export default defineTask({
       label: z.string(),
       score: z.number().nullable(),
       mask_png: base64Png.describe(
-        'grey PNG of the picture’s size in Base64: 255 where it is; levels between for a foreground',
+        'grey PNG of the image’s size in Base64: 255 where it is; levels between for a foreground',
       ),
     }),
   ),

@@ -12,7 +12,7 @@ import { grammarParams } from './grammar-params.js';
 
 export default defineTask({
   title: 'Image-text to text',
-  summary: 'Answers the last message of a conversation that holds pictures.',
+  summary: 'Answers the last message of a conversation that holds images.',
   modality: 'messages',
   blocks: 'image',
   streams: true,
@@ -37,7 +37,7 @@ export default defineTask({
         role: 'user',
         content: [
           { type: 'image', url: 'https://example.com/harbour.jpg' },
-          { type: 'text', text: 'What is in the picture?' },
+          { type: 'text', text: 'What is in the image?' },
         ],
       },
     ],

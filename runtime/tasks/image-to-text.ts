@@ -9,7 +9,7 @@ const { truncation: _, ...textless } = seq2seqParams;
 
 export default defineTask({
   title: 'Image to text',
-  summary: 'Describes a picture, or reads the text in it.',
+  summary: 'Describes an image, or reads the text in it.',
   modality: 'image',
   streams: false,
   profile: 'vision',

@@ -60,7 +60,7 @@ type AudioInput = z.output<typeof audioInput>;
 const audioOutput = z
   .string()
   .describe(
-    'data URL of a sound file, WAV at the model’s rate by default, or with json: true the file itself',
+    'data URL of an audio file, WAV at the model’s rate by default, or with json: true the file itself',
   );
 
 async function speak(

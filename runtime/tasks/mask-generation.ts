@@ -10,7 +10,7 @@ const MOST_BYTES = 2 ** 27;
 
 export default defineTask({
   title: 'Mask generation',
-  summary: 'Finds the masks of everything in a picture.',
+  summary: 'Finds the masks of everything in an image.',
   modality: 'image',
   streams: false,
   profile: 'vision',
@@ -39,7 +39,7 @@ export default defineTask({
         .nullish()
         .describe('logit from which on a pixel belongs to a mask, 0 by default'),
       crops_nms_thresh: z.number().nullish().describe('most overlap of two masks’ boxes, 0.7 by default'),
-      crops_n_layers: z.literal(0).nullish().describe('crops of the picture are not supported'),
+      crops_n_layers: z.literal(0).nullish().describe('crops of the image are not supported'),
       crop_overlap_ratio: z.number().nullish().describe('does nothing without crops'),
       crop_n_points_downscale_factor: z.number().nullish().describe('does nothing without crops'),
       output_bboxes_mask: z.boolean().nullish().describe('true: bounding_boxes, too'),
@@ -88,7 +88,7 @@ async function encodeMasks(
     throw new RunError(
       'unprocessable',
       `the answer would have ${masks.length} masks of ${width} x ${height} pixels, which is ${Math.round(bytes / 1e6)} MB ` +
-        `of ${MOST_BYTES / 1e6}; send a smaller picture, or raise params.pred_iou_thresh`,
+        `of ${MOST_BYTES / 1e6}; send a smaller image, or raise params.pred_iou_thresh`,
     );
   }
   const size = JSON.stringify({ width, height });

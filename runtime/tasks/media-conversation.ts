@@ -12,7 +12,7 @@ import { type BlockInput, type BlockKind, contentOf } from './media-blocks.js';
 /** Most media of one kind in a conversation. */
 const MOST_MEDIA = 64;
 
-const WORDS: Readonly<Record<BlockKind, string>> = { image: 'pictures', audio: 'sounds', video: 'videos' };
+const WORDS: Readonly<Record<BlockKind, string>> = { image: 'images', audio: 'audio', video: 'videos' };
 
 /** Messages whose contents may hold media of these kinds. */
 export function mediaMessages(kinds: readonly BlockKind[]) {

@@ -4,7 +4,7 @@ import { detection, params, PROCESSOR_FILES, threshold, withMedia } from './frag
 
 export default defineTask({
   title: 'Object detection',
-  summary: 'Finds the objects that the model knows in a picture.',
+  summary: 'Finds the objects that the model knows in an image.',
   modality: 'image',
   streams: false,
   profile: 'vision',

@@ -1,6 +1,6 @@
 import { audioTask } from './made-audio.js';
 
 export default audioTask(
-  { title: 'Text to audio', summary: 'Makes the sound that a text describes.' },
+  { title: 'Text to audio', summary: 'Makes the audio that a text describes.' },
   'waves against a quay',
 );

@@ -8,7 +8,7 @@ const LONGEST_SEQUENCE = 512;
 
 export default defineTask({
   title: 'Text to image',
-  summary: 'Makes a picture of what a text describes.',
+  summary: 'Makes an image of what a text describes.',
   modality: 'text',
   streams: false,
   tellsSteps: true,

@@ -5,7 +5,7 @@ import { params } from './fragments.js';
 
 export default defineTask({
   title: 'Unconditional image generation',
-  summary: 'Makes a picture of the kind that the model has learned, out of noise.',
+  summary: 'Makes an image of the kind that the model has learned, out of noise.',
   modality: 'none',
   streams: false,
   tellsSteps: true,

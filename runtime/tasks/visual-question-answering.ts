@@ -10,7 +10,7 @@ const MOST_ANSWERS = 5;
 
 export default defineTask({
   title: 'Visual question answering',
-  summary: 'Answers a question about a picture.',
+  summary: 'Answers a question about an image.',
   modality: 'image',
   streams: false,
   profile: 'vision',

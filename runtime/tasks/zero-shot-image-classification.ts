@@ -8,7 +8,7 @@ const PHOTO = 'https://example.com/harbour.jpg';
 
 export default defineTask({
   title: 'Zero-shot image classification',
-  summary: 'Scores a picture for labels of the caller’s choice, by how well each of them describes it.',
+  summary: 'Scores an image for labels of the caller’s choice, by how well each of them describes it.',
   modality: 'image',
   streams: false,
   profile: 'vision',

@@ -7,7 +7,7 @@ const PHOTO = 'https://example.com/harbour.jpg';
 
 export default defineTask({
   title: 'Zero-shot object detection',
-  summary: 'Finds objects of labels of the caller’s choice in a picture.',
+  summary: 'Finds objects of labels of the caller’s choice in an image.',
   modality: 'image',
   streams: false,
   profile: 'vision',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import sharp from 'sharp';
 
-/** What numbers may differ by, and the mean of 8-bit levels of pictures. */
+/** What numbers may differ by, and the mean of 8-bit levels of images. */
 const [ABSOLUTE, RELATIVE, LEVELS] = [1e-4, 1e-4, 1];
 
 /** A value with each {"$file": name} read: as a data URL for a request, as bytes for an answer. */
@@ -38,12 +38,12 @@ export async function differenceOf(actual, expected, place = '$') {
 const short = (value) => (value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80));
 
 async function imageDifference(actual, expected, place) {
-  if (typeof actual !== 'string') return `${place}: ${short(actual)}, Python has a picture`;
+  if (typeof actual !== 'string') return `${place}: ${short(actual)}, Python has an image`;
   const bytes = Buffer.from(actual.replace(/^data:[^,]*,/, ''), 'base64');
   const [found, wanted] = await Promise.all(
     [bytes, expected].map((one) => sharp(one).removeAlpha().toColourspace('srgb').raw().toBuffer()),
   );
-  if (found.length !== wanted.length) return `${place}: a picture of another size`;
+  if (found.length !== wanted.length) return `${place}: an image of another size`;
   const sum = wanted.reduce((total, level, i) => total + Math.abs(level - found[i]), 0);
   return sum / wanted.length <= LEVELS ? undefined : `${place}: differs by ${sum / wanted.length} levels`;
 }

@@ -43,7 +43,7 @@ const TEXTS = { vocab_size: 1000 };
 /** Whether a recipe takes this type, for all that its class says and a trial showed. */
 function isPlanned(task, type, head) {
   const config = { model_type: type, architectures: [tasks[task][type]], ...TEXTS, text_config: TEXTS };
-  // Exported graphs read pictures of one size.
+  // Exported graphs read images of one size.
   const recipe = findRecipes({ head, config, processing: { keep_aspect_ratio: false } });
   return typeof recipe === 'object' && trials[task]?.[type]?.result !== 'unplanned';
 }

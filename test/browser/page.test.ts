@@ -84,13 +84,13 @@ describeWithBrowser('the page', () => {
 
   test('a link brings the call back: fields, changed parameters and their number', async () => {
     const { page, faults } = await open(['text-classification', 'distilbert']);
-    await page.fill('#field-text', 'A fine film');
+    await page.fill('#field-text', 'A fine video');
     await page.click('details.params > summary');
     await page.fill('#param-top_k', '2');
     expect(await page.innerText('.count')).toBe('1 changed');
     await page.reload();
     await page.waitForSelector('form');
-    expect(await page.inputValue('#field-text')).toBe('A fine film');
+    expect(await page.inputValue('#field-text')).toBe('A fine video');
     await page.click(RUN);
     await page.waitForSelector('.figures');
     expect(await page.locator('.bars li').count()).toBe(2);
@@ -217,7 +217,7 @@ describeWithBrowser('the page', () => {
     await page.waitForSelector('text=This key is not known');
     await page.fill('#key', secret);
     await page.click('text=Open');
-    await page.fill('#field-text', 'A fine film');
+    await page.fill('#field-text', 'A fine video');
     await page.click('main form:has(#field-text) button[type=submit]');
     await page.waitForSelector('.bars');
     expect(await page.innerText('h1')).toBe('org/name');

@@ -23,7 +23,7 @@ describeWithBrowser('the reference of the interface', () => {
   async function tryOut(page: Page, path: string): Promise<{ status: string; body: string }> {
     await page.click(`.opblock-summary-path[data-path="${path}"]`);
     await page.click('text=Try it out');
-    await page.fill('textarea', '{"text": "A fine film"}');
+    await page.fill('textarea', '{"text": "A fine video"}');
     await page.click('button.execute');
     const row = '.live-responses-table tbody';
     return {

@@ -54,7 +54,7 @@ test('what a body would become is bounded before it is made', async () => {
 
 test.each([
   ['a text', 'text-classification', { text: 'x' }, 2 ** 20],
-  ['a picture', 'image-classification', { base64: 'AAAA' }, 48 * 2 ** 20],
+  ['an image', 'image-classification', { base64: 'AAAA' }, 48 * 2 ** 20],
 ] as const)('a gateway takes as much of %s as its own server would', async (_, task, body, most) => {
   const at = await gateway({ models: [{ task }], parts: { body: { budget: createByteBudget(2 ** 30) } } });
   const send = async (length: number) => {
@@ -131,7 +131,7 @@ test('embeddings that are megabytes of JSON come in pieces, and whole', async ()
   for (const inputs of [1, 6, 200]) await send(inputs);
 });
 
-describe('a picture of megabytes', () => {
+describe('an image of megabytes', () => {
   const image = Buffer.concat([Buffer.from(IMAGE, 'base64'), randomBytes(3e6)]);
   const base64 = image.toString('base64');
   const seen: Buffer[] = [];
@@ -164,7 +164,7 @@ describe('a picture of megabytes', () => {
     ['that is not Base64', JSON.stringify({ base64: `${base64}*` }), 422],
     ['with a control character', JSON.stringify({ base64 }).replace('"}', '\u0001"}'), 400],
     ['without an end', JSON.stringify({ base64 }).slice(0, -3), 400],
-    ['that is no picture', JSON.stringify({ base64: 'AAAA'.repeat(5e5) }), 415],
+    ['that is no image', JSON.stringify({ base64: 'AAAA'.repeat(5e5) }), 415],
   ])('%s is a %#', async (_, body, status) => {
     expect((await send(body)).status).toBe(status);
   });

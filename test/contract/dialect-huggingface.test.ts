@@ -106,7 +106,7 @@ describe.each(['container', 'below the model’s address'] as const)('%s', (moun
   });
 
   test.each([[{}], [{ 'content-type': 'image/png' }], [{ 'content-type': 'application/octet-stream' }]])(
-    'a picture as it is: %j',
+    'an image as it is: %j',
     async (headers) => {
       const { status, content } = await asked(await model('image-classification', rows), PNG, headers);
       expect([status, content]).toEqual([200, rows]);

@@ -195,7 +195,7 @@ describe.each(MOUNTS)('OpenAI’s media, %s', (mount) => {
     ]);
   });
 
-  test('pictures', async () => {
+  test('images', async () => {
     const { images } = await client('text-to-image', { mediaType: 'image/png', media: PNG });
     const given = { model: 'test/model', prompt: 'a', n: 2, size: '64x32', seed: 5 };
     const { data } = await images.generate(given as OpenAI.ImageGenerateParamsNonStreaming);

@@ -81,7 +81,7 @@ describe.each(MOUNTS)('moderations, %s', (mount) => {
     [{ input: 'a', flags: {} }, 'flags: must name a label'],
     [{ input: 'a', flags: { toxic: 2 } }, 'flags.toxic'],
     [{ input: [], flags }, 'input: must have a text'],
-    [{ input: [{ type: 'image_url', image_url: { url: 'x' } }], flags }, 'pictures are not judged'],
+    [{ input: [{ type: 'image_url', image_url: { url: 'x' } }], flags }, 'images are not judged'],
     [{ input: 'a', flags, made_up: 1 }, 'made_up: unknown parameter'],
   ])('refused by name: %j', async (body, message) => {
     const call = asked(await base(), { model: 'test/model', ...body });

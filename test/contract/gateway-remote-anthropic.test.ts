@@ -72,7 +72,7 @@ describe('Anthropic’s messages', () => {
     expect(streamed.body).toMatchObject({ stop_sequences: ['x', 'END'], max_tokens: 9, stream: true });
   });
 
-  test('formats, choices of tools, pictures, an answer that is begun', async () => {
+  test('formats, choices of tools, images, an answer that is begun', async () => {
     const { base: chat, asked } = await anthropic();
     await run(chat, {
       messages: [...messages, { role: 'assistant', content: 'It ' }],

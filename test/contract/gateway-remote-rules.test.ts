@@ -75,7 +75,7 @@ describe('what can’t be asked', () => {
     expect(asked[0]!.body).toMatchObject({ max_tokens: 50 });
   });
 
-  test('a picture that is none', async () => {
+  test('an image that is none', async () => {
     const content = [{ type: 'image', base64: Buffer.from('<svg/>').toString('base64') }];
     const body = { messages: [{ role: 'user', content }] };
     expect(await ask(openAiAnswer(), {}, { task: 'image-text-to-text', body })).toMatchObject({

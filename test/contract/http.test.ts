@@ -357,7 +357,7 @@ describe('the input shorthand of the official clients', () => {
     [{ input: { image: png } }],
     [{ base64: png }],
     [{ url: null, base64: png }],
-  ])('a picture under another name', async (body) => {
+  ])('an image under another name', async (body) => {
     expect((await request(echo('image-classification')).post('/run').send(body)).status).toBe(200);
     expect(seen.at(-1)).toMatchObject({ media: { mediaType: 'image/png' } });
   });

@@ -35,10 +35,10 @@ test.each([
 test('only models that an endpoint asks are listed', async () => {
   const models = [
     { modelId: 'org/chat', task: 'chat' as const },
-    { modelId: 'org/pictures', task: 'image-classification' as const },
+    { modelId: 'org/images', task: 'image-classification' as const },
   ];
   const answer = await fetch(`${await gateway({ models })}/openai/v1/models`, { headers });
   expect(await answer.json()).toMatchObject({ object: 'list', data: [{ id: 'org/chat' }] });
-  const one = await fetch(`${await gateway({ models })}/openai/v1/models/org/pictures`, { headers });
+  const one = await fetch(`${await gateway({ models })}/openai/v1/models/org/images`, { headers });
   expect(one.status).toBe(404);
 });

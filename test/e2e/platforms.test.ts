@@ -93,7 +93,7 @@ describeWithArm64('an arm64 image that runs', () => {
   beforeAll(async () => void (workshop = await openWorkshop()));
   afterAll(() => workshop.close());
 
-  test('answers as the Python library does, pictures decoded and all', async () => {
+  test('answers as the Python library does, images decoded and all', async () => {
     const { about, cases } = workshop.hub.models.image;
     const platform = ['--platform', 'linux/arm64', '--base-image', `linux/arm64=${ARM64_BASE}`];
     const image = await workshop.build(about.id, '--bake', ...platform);

@@ -50,7 +50,7 @@ describeWithDocker('a container behind a proxy and a private certificate authori
       proxy.requests.length = 0;
       const container: TestContainer = await workshop.start(image, [...flags, ...trusting(variable)]);
       await container.ready();
-      const { status, envelope } = await container.run({ url: 'https://media.test/picture.png' });
+      const { status, envelope } = await container.run({ url: 'https://media.test/image.png' });
       expect([status, envelope.error]).toEqual([200, null]);
       expect(new Set(proxy.requests)).toEqual(new Set(['CONNECT hub.test:443', 'CONNECT media.test:443']));
       expect(await container.log()).not.toContain('secret@');

@@ -22,7 +22,7 @@ async function asksForFormats(container: TestContainer, request: Record<string, 
   }
 }
 
-describeWithDocker('an image of each task that reads or makes pictures, sounds or video', () => {
+describeWithDocker('an image of each task that reads or makes images, audio or video', () => {
   let workshop: Workshop;
   beforeAll(async () => void (workshop = await openWorkshop()));
   afterAll(() => workshop.close());

@@ -137,7 +137,7 @@ describe('a gateway', () => {
     const entry = (id: string, task: string) => ({
       ...{ id, task, params: 0.1, ramRequired: 1, addresses: [`http://127.0.0.1:${nobody}`] },
     });
-    const models = [entry('org/text', 'text-classification'), entry('org/picture', 'image-classification')];
+    const models = [entry('org/text', 'text-classification'), entry('org/image', 'image-classification')];
     await writeFile(join(dir, 'models.yaml'), JSON.stringify({ models }));
     const args = [
       'dist/gateway/main.js',
@@ -166,12 +166,12 @@ describe('a gateway', () => {
     };
   }
 
-  test('before models of texts and of pictures', async () => {
+  test('before models of texts and of images', async () => {
     const { target, metrics } = await start();
     await survives(target('org/text'), [BOMB, ...hostileBodies(MEBI)], 250);
     // Chats carry images, so that zeros in gzip may become as many bytes as there.
     await survives(target('openai/v1/chat/completions'), hostileBodies(MEBI), 600);
-    await survives(target('org/picture'), hostileBodies(48 * MEBI), 600);
+    await survives(target('org/image'), hostileBodies(48 * MEBI), 600);
     const text = await (await fetch(metrics)).text();
     for (const gauge of ['calls', 'pending_bytes', 'questions', 'waiting'])
       expect(text).toMatch(new RegExp(`^slipway_gateway_${gauge} 0$`, 'm'));

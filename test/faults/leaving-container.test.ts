@@ -22,8 +22,8 @@ const REQUESTS: [name: string, task: TaskId, Buffer][] = [
   ['a body that is asked for', 'text-generation', post(text, { expect: '100-continue' })],
   ['a body of a third of a megabyte', 'text-generation', post({ text: 'x'.repeat(3e5) })],
   ['a refused body', 'text-generation', post({ text: 1 })],
-  ['a picture by address', 'image-classification', post({ url: 'http://media.example/x.png' })],
-  ['a picture in place', 'image-classification', post({ base64: IMAGE })],
+  ['an image by address', 'image-classification', post({ url: 'http://media.example/x.png' })],
+  ['an image in place', 'image-classification', post({ base64: IMAGE })],
   ['status', 'text-generation', bytesOf('GET', '/status', HEADERS)],
   ['metrics', 'text-generation', bytesOf('GET', '/metrics', HEADERS)],
 ];

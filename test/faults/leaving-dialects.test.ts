@@ -118,10 +118,10 @@ const CASES: Case[] = [
   ),
   ...of('automatic-speech-recognition', 'word', {
     'a transcription': form('/v1/audio/transcriptions', 'audio/wav', audio),
-    'a sound as it is': post('/', audio, { 'content-type': 'audio/wav' }),
+    'an audio clip as it is': post('/', audio, { 'content-type': 'audio/wav' }),
   }),
   ...of('image-classification', [{ label: 'a', score: 1 }], {
-    'a picture as it is': post('/', image, { 'content-type': 'image/png' }),
+    'an image as it is': post('/', image, { 'content-type': 'image/png' }),
   }),
 ];
 

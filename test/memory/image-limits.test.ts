@@ -29,7 +29,7 @@ describeWithDocker('a container that may use exactly the memory that was predict
   afterAll(() => workshop.close());
 
   test.each(TASKS)(
-    '%s: answers or refuses the largest pictures, several at a time, and lives',
+    '%s: answers or refuses the largest images, several at a time, and lives',
     async (task) => {
       const [name] = await zooNames(task);
       const { about, repo, cases } = await zooModel(task, name!);

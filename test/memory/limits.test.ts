@@ -50,7 +50,7 @@ describeWithDocker('a container that may use exactly the memory that was predict
     await expectAlive(container);
   });
 
-  test('with less, a picture that would not fit is refused by what it lacks, and others are answered', async () => {
+  test('with less, an image that would not fit is refused by what it lacks, and others are answered', async () => {
     const container = await limited(workshop.hub.models.image, { less: 300e6 });
     const { status, envelope } = await container.run({ base64: await photo(8160, 6120, false) });
     expect(status).toBe(413);

@@ -21,7 +21,7 @@ const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith(s
 function encoded(kind: string, { rate = 44_100, channels = 1, seconds = LENGTH, codec = [] as string[] }) {
   const folder = mkdtempSync(join(tmpdir(), 'battery-'));
   try {
-    const path = join(folder, `sound.${kind}`);
+    const path = join(folder, `audio.${kind}`);
     const voices = Array.from({ length: channels }, () => `${HEIGHT}*sin(2*PI*${TONE}*t)`).join('|');
     const source = `aevalsrc=${voices}:s=${rate}:d=${seconds}`;
     const args = ['-v', 'error', '-f', 'lavfi', '-i', source, ...codec, '-strict', '-2', path];
@@ -87,7 +87,7 @@ const FILES: [kind: string, settings: Parameters<typeof encoded>[1], slack: numb
 const KIND = /^(?:audio|video)\/|\/ogg$/;
 
 const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0;
-(HAS_FFMPEG ? describe : describe.skip)('sounds of many kinds (skipped without ffmpeg)', () => {
+(HAS_FFMPEG ? describe : describe.skip)('audio of many kinds (skipped without ffmpeg)', () => {
   afterEach(() => expect(leftovers()).toEqual([]));
 
   test.each(FILES)('%s %j', async (kind, settings, slack) => {
@@ -112,7 +112,7 @@ const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0;
     expect(digest(await decode(file))).toBe(digest(samples));
   });
 
-  test('one sample is a sound', async () => {
+  test('one sample is an audio clip', async () => {
     const file = wav(Int16Array.of(16_384));
     expect(Array.from(await decode(file))).toEqual([0.5]);
   });

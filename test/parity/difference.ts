@@ -84,7 +84,7 @@ async function imageDifference(
   path: string,
 ): Promise<string | null> {
   const [found, wanted] = await Promise.all([actual, expected.bytes].map(pixelsOf));
-  if (found!.size !== wanted!.size) return `${path}: a picture of ${found!.size}, expected ${wanted!.size}`;
+  if (found!.size !== wanted!.size) return `${path}: an image of ${found!.size}, expected ${wanted!.size}`;
   const sum = wanted!.data.reduce((total, level, i) => total + Math.abs(level - found!.data[i]!), 0);
   const mean = sum / wanted!.data.length;
   return mean <= mean_abs ? null : `${path}: differs by ${mean} levels, allowed ${mean_abs}`;

@@ -24,7 +24,7 @@ const model = await modelAt({
   dir: join(FIXTURES, 'zoo-weights/text-to-image/lcm'),
 });
 
-test('a pipeline whose text encoder transformers 5 saved makes the picture that it makes as of version 4', async () => {
+test('a pipeline whose text encoder transformers 5 saved makes the image that it makes as of version 4', async () => {
   const { own, rewritten } = await answersOf(model, async (folder) => {
     const weights = join(folder, 'text_encoder/model.fp16.safetensors');
     expect(await withoutPrefix(weights, 'text_model.')).toBeGreaterThan(8);

@@ -39,18 +39,18 @@ const modelOf = (task: TaskId, name: string): ZooModel =>
   models.find(({ task: own, about }) => own === task && about.id.endsWith(name))!;
 
 describe.each([
-  ['depth-estimation', '/glpn', photo, /^the model reads this picture as 1984 x 1472 pixels, and/],
+  ['depth-estimation', '/glpn', photo, /^the model reads this image as 1984 x 1472 pixels, and/],
   [
     'automatic-speech-recognition',
     '/wav2vec2-letters',
     () => silence(SECONDS),
-    /^the sound has 600 s, and there is memory for \d+: send a part/,
+    /^the audio has 600 s, and there is memory for \d+: send a part/,
   ],
   [
     'audio-classification',
     '/wav2vec2-bert',
     () => silence(SECONDS),
-    /^the sound has 600 s, and there is memory for \d+: send a part/,
+    /^the audio has 600 s, and there is memory for \d+: send a part/,
   ],
 ] as const)('%s: %s in little memory', (task, name, large, refusal) => {
   const suite = missingFor(task) === undefined ? test : test.skip;

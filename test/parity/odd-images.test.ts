@@ -45,7 +45,7 @@ describe.each(models.map((model) => [`${model.task}: ${model.about.id}`, model] 
       await rm(planned.dir, { recursive: true });
     });
 
-    test.each(SIZES)('a picture of %i x %i is answered, or refused with a reason', async (width, height) => {
+    test.each(SIZES)('an image of %i x %i is answered, or refused with a reason', async (width, height) => {
       const base64 = (await image(width, height)).toString('base64');
       const { request } = model.cases.find(({ expect_error }) => !expect_error)!;
       const { status, body } = await served.run(withImage(request, base64));
@@ -53,7 +53,7 @@ describe.each(models.map((model) => [`${model.task}: ${model.about.id}`, model] 
       else
         expect({ status, error: body.error }).toEqual({
           status: 422,
-          error: expect.stringMatching(/picture/),
+          error: expect.stringMatching(/image/),
         });
     });
   },

@@ -65,7 +65,7 @@ describe.each([
   });
 });
 
-it('refuses the place of a medium, tokens, a picture, and a model that needs one', async () => {
+it('refuses the place of a medium, tokens, an image, and a model that needs one', async () => {
   const { model } = await served('zoo/image-text-to-text/llava-tiny');
   const params = { apply_chat_template: false };
   const ask = (content: unknown, more: object = {}) =>
@@ -73,7 +73,7 @@ it('refuses the place of a medium, tokens, a picture, and a model that needs one
   try {
     expect(await ask('USER: <image> What?')).toMatchObject({
       status: 422,
-      body: { error: expect.stringContaining('has 0 pictures, and places for 1') },
+      body: { error: expect.stringContaining('has 0 images, and places for 1') },
     });
     expect(await ask([{ type: 'text', text: 'x' }])).toMatchObject({ status: 400 });
     expect(await ask('x', { parse_response: true })).toMatchObject({ status: 400 });

@@ -100,7 +100,7 @@ const missing = missingFor(TASK);
       expect(await drawn(1, [0, 1])).not.toBe(await text({}));
     });
 
-    test('false asks for no times, and a long sound is heard by them all the same, as in Python', async () => {
+    test('false asks for no times, and a long audio clip is heard by them all the same, as in Python', async () => {
       expect(await text({ return_timestamps: false })).toBe(await text({}));
     });
 
@@ -160,7 +160,7 @@ const missing = missingFor(TASK);
     });
   });
 
-  test('Moonshine hears pieces of a sound, one behind the other', async () => {
+  test('Moonshine hears pieces of an audio clip, one behind the other', async () => {
     const { served } = await recogniser('moonshine-tiny', 'zoo', () => undefined);
     const halves = [tones(16_000, 7), tones(16_000, 23)] as const;
     const text = async (samples: Int16Array, more: object = {}): Promise<string> => {
@@ -182,7 +182,7 @@ const missing = missingFor(TASK);
   test.each([
     ['wav2vec2-letters', 'zoo-own', 30],
     ['moonshine-tiny', 'zoo', 894],
-  ])('%s refuses a sound that is shorter than a step', async (name, root, length) => {
+  ])('%s refuses an audio clip that is shorter than a step', async (name, root, length) => {
     const { served } = await recogniser(name, root, () => undefined);
     try {
       const { status, body } = await served.run({ base64: wav(tones(length, 7)) });
@@ -249,7 +249,7 @@ const missing = missingFor(TASK);
   });
 
   test.each(['parakeet-ctc', 'omniasr-ctc', 'parakeet-tdt', 'parakeet-rnnt'])(
-    '%s: pieces of words have no times, and no samples of a step to cut sounds by',
+    '%s: pieces of words have no times, and no samples of a step to cut audio by',
     async (name) => {
       const { about, cases, repo } = await zooModel(TASK, name, TRANSFORMERS_5);
       const planned = await plannedModel(TASK, about.id, repo);

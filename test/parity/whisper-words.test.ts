@@ -80,7 +80,7 @@ const missing = missingFor(TASK);
     return { status, error: body.error, output: body.output as { chunks: Timed[]; segments?: Timed[] } };
   };
 
-  test.each(cases)('$sound $params', async (one) => {
+  test.each(cases)('$audio $params', async (one) => {
     expect(await ask(one)).toMatchObject({ status: 200, error: null, output: answerOf(one.expect) });
   });
 

@@ -224,7 +224,7 @@ describe('rows of an encoder', () => {
   );
 });
 
-describe('pictures', () => {
+describe('images', () => {
   let server: ServerProcess;
 
   beforeAll(async () => {

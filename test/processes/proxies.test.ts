@@ -16,7 +16,7 @@ import { folderWith } from '../unit/store/folders.js';
 /** Server and builder as processes behind a proxy with a password and servers of a private certificate authority. */
 
 const REPO = join(ROOT, 'test/fixtures/zoo/image-classification/vit-tiny/repo');
-const ID = 'test/pictures';
+const ID = 'test/images';
 
 jest.setTimeout(60_000);
 
@@ -81,7 +81,7 @@ test('a server downloads its weights, fetches a link, tells analytics and asks f
     ALLOW_PRIVATE_URLS: 'media.test',
   });
   await server.ready();
-  const answer = await server.run({ url: 'https://media.test/picture.png' });
+  const answer = await server.run({ url: 'https://media.test/image.png' });
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringMatching(/"score"/)]);
   await waitFor(() => posted.includes('POST /events') && /version 999\.0\.0 is out/.test(server.output()));
   expect(server.output()).not.toMatch(/secret/);

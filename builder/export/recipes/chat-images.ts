@@ -72,7 +72,7 @@ const TYPES: Readonly<Record<string, (config: Json, processing: Json) => ChatIma
   chameleon: (config, processing) => {
     const { height = 512, width = 512 } = (processing['crop_size'] ?? {}) as Json;
     const edges = [height, width].map(number);
-    if (edges.some((edge) => edge === undefined)) return 'its processor does not cut pictures to one size';
+    if (edges.some((edge) => edge === undefined)) return 'its processor does not cut images to one size';
     return {
       ...ofOneSize({ pixel_values: { kind: 'noise', axes: ['images', 3, ...(edges as number[])] } }),
       token: tokenIn(config['vocabulary_map']),
@@ -88,5 +88,5 @@ const TYPES: Readonly<Record<string, (config: Json, processing: Json) => ChatIma
 /** What the type's processor gives of an image. @returns a text for a type without a recipe */
 export function chatImages(type: string, config: Json, processing: Json): ChatImages | string {
   const found = Object.hasOwn(TYPES, type) ? TYPES[type]! : undefined;
-  return found ? found(config, processing) : 'what its processor gives of pictures has no recipe';
+  return found ? found(config, processing) : 'what its processor gives of images has no recipe';
 }

@@ -24,7 +24,7 @@ export function chatRecipes(head: Head, config: Json, processing: Json): Recipes
   if (typeof images === 'string') return images;
   const token = number(config['image_token_id']) ?? number(config['image_token_index']) ?? images.token;
   const ids = token === undefined ? undefined : tokensOf(config, token);
-  if (!ids || token === undefined) return 'config.json says no vocab_size, or no token of pictures';
+  if (!ids || token === undefined) return 'config.json says no vocab_size, or no token of images';
   const { edges, tiles } = images;
   const more = { ...(edges !== undefined && { edges }), ...(tiles && { tiles }) };
   const shared = { class: 'AutoModelForImageTextToText', config: {}, mayMiss: [] };

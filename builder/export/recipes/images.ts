@@ -111,6 +111,6 @@ export function imageSize(
 ): { channels: number; height: number; width: number } | string {
   const [size, other] = [WIDE, TALL].map((image) => processedEdges(config, processing, image));
   if (size!.height !== other!.height || size!.width !== other!.width)
-    return 'its processor makes pictures of several sizes, and an exported graph reads one';
+    return 'its processor makes images of several sizes, and an exported graph reads one';
   return { channels: number(config['num_channels']) ?? 3, ...size! };
 }

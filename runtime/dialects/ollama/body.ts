@@ -87,7 +87,7 @@ export const sharedFields = {
   shift: hint(),
 };
 
-const image = z.string().min(1).describe('a picture in Base64');
+const image = z.string().min(1).describe('an image in Base64');
 
 export const toolCall = z.looseObject({
   id: z.string().nullish(),

@@ -12,7 +12,7 @@ import { ENDPOINTS, findModel } from './models.js';
 
 const MAX_INPUTS = 128;
 
-const NO_TEXT = 'must be a text, several, or one part of type text: pictures are not judged';
+const NO_TEXT = 'must be a text, several, or one part of type text: images are not judged';
 const part = z.strictObject(
   { type: z.literal('text', { error: NO_TEXT }), text: z.string() },
   { error: NO_TEXT },

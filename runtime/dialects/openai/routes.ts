@@ -42,11 +42,11 @@ export const openAi: Dialect = {
     },
     {
       ...{ method: 'POST', path: '/v1/audio/transcriptions', tasks: SPEECH_TASKS },
-      ...{ summary: 'Write down a sound (multipart/form-data)', handle: transcribe('transcribe') },
+      ...{ summary: 'Transcribe audio (multipart/form-data)', handle: transcribe('transcribe') },
     },
     {
       ...{ method: 'POST', path: '/v1/audio/translations', tasks: SPEECH_TASKS },
-      ...{ summary: 'Write down a sound in English (multipart/form-data)', handle: transcribe('translate') },
+      ...{ summary: 'Transcribe audio into English (multipart/form-data)', handle: transcribe('translate') },
     },
     {
       ...{ method: 'POST', path: '/v1/audio/speech', tasks: VOICE_TASKS, body: speechBody },
@@ -62,7 +62,7 @@ export const openAi: Dialect = {
     },
     {
       ...{ method: 'POST', path: '/v1/images/generations', tasks: IMAGE_TASKS, body: imageBody },
-      ...{ summary: 'Make pictures of a prompt', handle: generateImages },
+      ...{ summary: 'Make images of a prompt', handle: generateImages },
     },
     post('/embeddings', { summary: 'Embed texts', body: embeddingBody, handle: embed }),
     post('/moderations', { summary: 'Flag texts', body: moderationBody, handle: moderate }),

@@ -31,7 +31,7 @@ export function checkAudioInputs(inputs: readonly Port[], features: AudioFeature
   throw new RunError(
     'not_ready',
     unknown.length > 0
-      ? `the graph wants inputs that a sound can't give: ${unknown.join(', ')}`
+      ? `the graph wants inputs that an audio clip can't give: ${unknown.join(', ')}`
       : `the graph takes no ${features.input}`,
   );
 }

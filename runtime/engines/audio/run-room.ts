@@ -14,6 +14,6 @@ export function requireRunRoom(seconds: number, bytesOf: (seconds: number) => nu
   const whole = Math.ceil(seconds);
   throw new RunError(
     'payload_too_large',
-    `the sound has ${whole} s, and there is memory for ${largestWithin(room, whole, bytesOf)}: send a part of it, or give the server more memory`,
+    `the audio has ${whole} s, and there is memory for ${largestWithin(room, whole, bytesOf)}: send a part of it, or give the server more memory`,
   );
 }

@@ -74,7 +74,7 @@ export function requireSteps(config: Json, reader: AudioReader, length: number):
   if (left < 1)
     throw new RunError(
       'unprocessable',
-      'the sound, or a piece of it, is shorter than what this model hears at once: send a longer one',
+      'the audio, or a piece of it, is shorter than what this model reads at once: send a longer one',
     );
   const most = reader === 'moonshine-streaming' ? mostSamples(config) : Infinity;
   if (length <= most) return;

@@ -13,7 +13,7 @@ export function createRoom({ memory }: LoadRequest): (bytes: number) => void {
     if (bytes <= available) return;
     throw new RunError(
       'unprocessable',
-      `a picture of this size takes ${inMegabytes(bytes)}; in the ${inMegabytes(memory!.limit)} of memory that this server ` +
+      `an image of this size takes ${inMegabytes(bytes)}; in the ${inMegabytes(memory!.limit)} of memory that this server ` +
         `may use there are ${inMegabytes(available)}: ask for less with params.height and params.width, or give the server more memory`,
     );
   };

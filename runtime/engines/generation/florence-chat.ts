@@ -61,7 +61,7 @@ function questionOf(messages: readonly MediaMessage[]): { image: Uint8Array; tex
   if (messages.length !== 1 || message?.role !== 'user' || images.length !== 1)
     throw new RunError(
       'unprocessable',
-      'this model reads one message of the user, with one picture and a text',
+      'this model reads one message of the user, with one image and a text',
     );
   const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   return { image: images[0]!, text: texts.join('') };
@@ -71,6 +71,6 @@ function checkLength(tokens: number, most: number): void {
   if (tokens <= most) return;
   throw new RunError(
     'unprocessable',
-    `picture and text have ${tokens} tokens; this model takes ${most}: shorten the text`,
+    `image and text have ${tokens} tokens; this model takes ${most}: shorten the text`,
   );
 }

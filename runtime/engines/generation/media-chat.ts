@@ -154,7 +154,7 @@ function createWriter(
     if (alone && kinds.size > 1)
       throw new RunError(
         'unprocessable',
-        'messages: this model reads pictures or videos, not both in one conversation',
+        'messages: this model reads images or videos, not both in one conversation',
       );
     const fitting = kinds.has('video') ? forVideos : template;
     const written = fitting.render(asTemplateReads(messages, fitting.source, families), options);

@@ -26,6 +26,6 @@ export function requireImageRoom<T extends ImageSize>(
     percent > 0 ? `one of ${share(percent).width} x ${share(percent).height}` : 'a much smaller one';
   throw new RunError(
     'payload_too_large',
-    `the model reads this picture as ${width} x ${height} pixels, and there is memory for ${most}: send a smaller picture, or give the server more memory`,
+    `the model reads this image as ${width} x ${height} pixels, and there is memory for ${most}: send a smaller image, or give the server more memory`,
   );
 }

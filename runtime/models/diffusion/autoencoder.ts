@@ -60,4 +60,4 @@ export const latents = (g: GraphWriter, count: number): Value =>
   g.input('latent_sample', 'float32', ['rows', count, 'height', 'width']);
 
 export const giveSample = (g: GraphWriter, sample: Value, { out_channels: count }: DecoderConfig): void =>
-  g.output('sample', sample, 'float32', ['rows', count, 'picture_height', 'picture_width']);
+  g.output('sample', sample, 'float32', ['rows', count, 'image_height', 'image_width']);

@@ -60,7 +60,7 @@ export const blip2 = defineFamily({
   memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
   limits: [
-    'One message of the user with one picture; without a text the picture is described.',
+    'One message of the user with one image; without a text the image is described.',
     'Language models are decoders: T5 has no writer here.',
   ],
   config,

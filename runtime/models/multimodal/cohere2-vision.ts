@@ -31,7 +31,7 @@ export const cohere2Vision = defineFamily({
   modelTypes: ['cohere2_vision'],
   readers: { prompts: { image: 'cohere2-vision' } },
   usualTask: 'image-text-to-text',
-  limits: ['Pictures are cut as transformers 5 cuts them; 4.57 takes their height for their width there.'],
+  limits: ['Images are cut as transformers 5 cuts them; 4.57 takes their height for their width there.'],
   config,
   ...{ prefixes: [], parts: PARTS },
   heads: {

@@ -30,7 +30,7 @@ export const deepseekVl = defineFamily({
   readers: { prompts: { image: 'deepseek-vl' } },
   memory: { unmaskedVision: true },
   usualTask: 'image-text-to-text',
-  limits: ['Edges of pictures are cut to whole pixels, as in transformers 4.57; 5 rounds them.'],
+  limits: ['Edges of images are cut to whole pixels, as in transformers 4.57; 5 rounds them.'],
   config,
   prefixes: [],
   parts: {

@@ -22,8 +22,7 @@ type Gemma3Config = z.output<typeof gemma3Config>;
 /** Means of squares of patches, as many as an image has features: float32 [rows, features, width]. */
 function pooled(g: GraphWriter, x: Value, { side, edge }: { side: number; edge: number }): Value {
   const kernel = Math.floor(side / edge);
-  if (kernel < 1)
-    throw new GraphError('config.json: mm_tokens_per_image are more than a picture has patches');
+  if (kernel < 1) throw new GraphError('config.json: mm_tokens_per_image are more than an image has patches');
   const shape = { kernel_shape: [kernel, kernel], strides: [kernel, kernel] };
   return tokensOf(g, g.node('AveragePool', [imageOf(g, x, g.ints([side, side]))], shape));
 }

@@ -50,7 +50,7 @@ export const gotOcr2 = defineFamily({
   memory: { visionInner: ({ vision_config: c }: Config) => c.inner },
   usualTask: 'image-text-to-text',
   limits: [
-    'One message of the user, with pictures and what is asked of them (`OCR with format: `); without a text it is what Python asks.',
+    'One message of the user, with images and what is asked of them (`OCR with format: `); without a text it is what Python asks.',
   ],
   config,
   prefixes: [],

@@ -144,7 +144,7 @@ export const idefics2 = defineFamily({
       Math.max(c.intermediate_size, reader.intermediate_size),
   },
   usualTask: 'image-text-to-text',
-  limits: ['Places of patches and spaces behind pictures are those of transformers 4.57; 5 has others.'],
+  limits: ['Places of patches and spaces behind images are those of transformers 4.57; 5 has others.'],
   config,
   prefixes: [],
   parts: CONNECTED,

@@ -23,14 +23,14 @@ export const internVlVision = z.object({
   layer_norm_eps: epsilon.default(1e-6),
   image_size: edges.default([448, 448]),
   patch_size: edges.default([14, 14]),
-  use_absolute_position_embeddings: z.literal(true, 'pictures without places are not known').default(true),
+  use_absolute_position_embeddings: z.literal(true, 'images without places are not known').default(true),
   use_mean_pooling: z.boolean().default(true),
 });
 
 /** Positions are those of squares. */
 export const squaresOnly = <S extends z.ZodType<{ image_size: readonly [number, number] }>>(schema: S) =>
   schema.refine((c) => c.image_size[0] === c.image_size[1], {
-    ...{ message: 'positions of pictures that are no squares are not known', path: ['image_size'] },
+    ...{ message: 'positions of images that are no squares are not known', path: ['image_size'] },
   });
 type VisionConfig = z.output<typeof internVlVision>;
 

@@ -20,7 +20,7 @@ export const llavaNextVideo = defineFamily({
   modelTypes: ['llava_next_video'],
   readers: { prompts: { image: 'llava-next-video' } },
   usualTask: 'image-text-to-text',
-  limits: ['Pictures are read; videos are refused.'],
+  limits: ['Images are read; videos are refused.'],
   config,
   prefixes: [],
   parts: PARTS,

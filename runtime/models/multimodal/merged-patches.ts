@@ -23,8 +23,7 @@ export interface MergedPatches {
 
 /** Declares `image_features` [features, width] of one image, whose neighbouring patches are merged. */
 export function writeMergedFeatures(g: GraphWriter, { tower, edge, to, ...c }: MergedPatches): void {
-  if (!tower.anySize)
-    throw new GraphError('config.json: vision_config is no encoder of pictures of any size');
+  if (!tower.anySize) throw new GraphError('config.json: vision_config is no encoder of images of any size');
   const { states, grid } = tower.anySize(g, c.number);
   const at = (name: string) => `multi_modal_projector.${name}`;
   const { width } = tower;

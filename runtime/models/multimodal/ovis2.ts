@@ -32,7 +32,7 @@ const vision = z
   })
   .refine((c) => Math.floor(c.image_size / c.patch_size) % c.hidden_stride === 0, {
     ...{
-      message: 'does not part the patches of an edge: Python fails at each picture',
+      message: 'does not part the patches of an edge: Python fails at each image',
       path: ['hidden_stride'],
     },
   });

@@ -50,7 +50,7 @@ export function embedded(g: GraphWriter, c: TimmConfig): Embedded {
   if (positions === cells + learned) return { ...found, x: placed(joined(tokens)) };
   const given = edges.join(' x ');
   throw new GraphError(
-    `pos_embed has ${positions} places, but pictures of ${given}, as config.json has it, have ${cells} patches`,
+    `pos_embed has ${positions} places, but images of ${given}, as config.json has it, have ${cells} patches`,
   );
 }
 

@@ -60,7 +60,7 @@ async function imageOf(stream: MediaStream): Promise<Blob> {
   canvas.getContext('2d')!.drawImage(video, 0, 0);
   return new Promise((resolve, reject) =>
     canvas.toBlob(
-      (blob) => (blob ? resolve(blob) : reject(new Error('the camera gave no picture'))),
+      (blob) => (blob ? resolve(blob) : reject(new Error('the camera gave no image'))),
       'image/png',
     ),
   );

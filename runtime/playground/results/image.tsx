@@ -32,7 +32,7 @@ export function ImageView({
           }
         />
       ) : (
-        <p class="note">The picture was given by its address; this page shows only files.</p>
+        <p class="note">The image was given by its address; this page shows only files.</p>
       )}
       {known && over(known)}
     </div>

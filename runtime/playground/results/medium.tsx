@@ -10,7 +10,7 @@ export function Medium({ source, kind }: { source: string | Blob; kind: string }
     return (
       <>
         <Waveform source={source} />
-        <audio class="medium" controls src={address} aria-label="sound" />
+        <audio class="medium" controls src={address} aria-label="audio" />
       </>
     );
   return <video class="medium" controls loop muted src={address} aria-label="video" />;

@@ -281,7 +281,7 @@ export function openAiClient(zooOf: () => ZooGateway): void {
     expect(error).toMatchObject({ param: 'model', message: expect.stringContaining(`ask POST ${right}`) });
   });
 
-  test('a model whose every text is about a picture says so', async () => {
+  test('a model whose every text is about an image says so', async () => {
     const asked = client.completions.create({ ...text, model: 'zoo/image-text-to-text' });
     const message = expect.stringContaining('this model continues no text without a medium') as string;
     await expect(asked).rejects.toMatchObject({ status: 422, param: 'prompt', message });

@@ -153,7 +153,7 @@ export function publishedClients(zooOf: () => ZooGateway): void {
     expect(output).toEqual((await python('chat', { messages, params })).output);
   });
 
-  test('a picture is taken under any of its names', async () => {
+  test('an image is taken under any of its names', async () => {
     const { request } = zoo.models.get('image-classification')!.cases[0]!;
     const { output } = await python('image-classification', request);
     const url = request['base64'] as string;

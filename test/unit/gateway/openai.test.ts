@@ -5,11 +5,11 @@ test.each([
   ['http://host/a.png', { type: 'image', url: 'http://host/a.png' }],
   ['HTTPS://host/a.png', { type: 'image', url: 'HTTPS://host/a.png' }],
   ['data:image/png;base64,AAAA', { type: 'image', base64: 'data:image/png;base64,AAAA' }],
-])('a picture of a message becomes a block of the task: %s', (url, block) => {
+])('an image of a message becomes a block of the task: %s', (url, block) => {
   expect(blockOf({ type: 'image_url', image_url: { url } })).toEqual(block);
 });
 
-test('so do sounds and videos', () => {
+test('so do audio and videos', () => {
   const input_audio = { data: 'AAAA', format: 'wav' };
   expect(blockOf({ type: 'input_audio', input_audio })).toEqual({ type: 'audio', base64: 'AAAA' });
   const url = 'https://host/a.mp4';

@@ -24,7 +24,7 @@ test.each([
   [{ sampling_rate: null }, /^sampling_rate: /],
   [{ n_fft: 1.5 }, /^n_fft: /],
   [{ dither: 1e-5 }, /^dither: adds noise/],
-  [{ is_vqa: true }, /^is_vqa: questions are read off the picture/],
+  [{ is_vqa: true }, /^is_vqa: questions are read off the image/],
   [[], /./],
 ])('%j is refused by the name of the field', (settings, problem) => {
   expect(processingProblem(settings)).toMatch(problem);

@@ -19,7 +19,7 @@ const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith(s
 
 // scripts/ffmpeg.sh installs it where it may; in CI it has to be there.
 const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0 || process.env['REQUIRE_FFMPEG'] === '1';
-(HAS_FFMPEG ? describe : describe.skip)('sounds, by ffmpeg (skipped where there is none)', () => {
+(HAS_FFMPEG ? describe : describe.skip)('audio, by ffmpeg (skipped where there is none)', () => {
   afterEach(() => expect(leftovers()).toEqual([]));
 
   test('are resampled to the rate that the model wants', async () => {
@@ -83,7 +83,7 @@ const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0 || process.env
       Buffer.from('v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 127.0.0.1\nm=audio 5004 RTP/AVP 0\n'),
     ],
     ['a header alone', tone.subarray(0, 44)],
-  ])('%s is no sound', async (_, bytes) => {
+  ])('%s is no audio', async (_, bytes) => {
     const problem = await decode(bytes).then(
       () => undefined,
       (error: unknown) => error,
@@ -91,7 +91,7 @@ const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0 || process.env
     expect(problem).toMatchObject({ code: 'unprocessable', message: expect.not.stringContaining(tmpdir()) });
   });
 
-  test('whose caller leaves while they are decoded are no part of a sound', async () => {
+  test('whose caller leaves while they are decoded are no part of an audio clip', async () => {
     const leaving = new AbortController();
     const half = runFfmpeg(tone, {
       options: ['-f', 'f32le'],

@@ -25,7 +25,7 @@ const risesOf = (samples: Float32Array): number =>
 
 // scripts/ffmpeg.sh installs it where it may; in CI it has to be there.
 const HAS_FFMPEG = spawnSync('ffmpeg', ['-version']).status === 0 || process.env['REQUIRE_FFMPEG'] === '1';
-(HAS_FFMPEG ? describe : describe.skip)('sounds, by ffmpeg (skipped where there is none)', () => {
+(HAS_FFMPEG ? describe : describe.skip)('audio, by ffmpeg (skipped where there is none)', () => {
   afterEach(() => expect(leftovers()).toEqual([]));
 
   test.each(AUDIO_FORMATS)('%s holds the tone', async (format) => {

@@ -23,7 +23,7 @@ const LOSSY = /\.jpg$|^lossy\.webp$|\.avif$|^wrong-extension/;
 const allowed = (file: string): number => (LOSSY.test(file) ? 3 : 0);
 
 /** Fixture: scripts/fixtures/image_battery.py, read by Pillow. */
-describe('pictures are decoded as Pillow decodes them', () => {
+describe('images are decoded as Pillow decodes them', () => {
   test.each(cases.filter(({ error }) => error === undefined))('$file', async (row) => {
     const found = await decodeImage(await readFile(join(folder, row.file)), 1e6);
     expect({ width: found.width, height: found.height, channels: found.channels }).toEqual({

@@ -15,14 +15,14 @@ const sizeOf = ({ width, height }: { width: number; height: number }) => [width,
 /** A limit that leaves the least that there is: 8 MiB, less than any image is reckoned at. */
 const NOTHING = { limit: 1, bodies: 0 };
 
-test('a picture that would never fit is refused by what it would take, once the model has shown what a run keeps', async () => {
+test('an image that would never fit is refused by what it would take, once the model has shown what a run keeps', async () => {
   const line = lineOf(NOTHING);
   expect(await line.read(await image(64, 48), sizeOf, undefined)).toEqual([64, 48]);
   line.hasRun();
   await expect(line.read(await image(4000, 3000), sizeOf, undefined)).rejects.toMatchObject({
     code: 'payload_too_large',
     message: expect.stringMatching(
-      /^the picture has 4000 x 3000 pixels: to decode it takes up to 60 MB, and of this server's memory 8 MB are left/,
+      /^the image has 4000 x 3000 pixels: to decode it takes up to 60 MB, and of this server's memory 8 MB are left/,
     ),
   });
 });
@@ -39,7 +39,7 @@ test('without a limit all are decoded', async () => {
   ]);
 });
 
-test('a picture that is broken gives its bytes back', async () => {
+test('an image that is broken gives its bytes back', async () => {
   const line = lineOf({ limit: process.memoryUsage.rss() + 2 ** 25 + 600e6, bodies: 0 });
   line.hasRun();
   const whole = await image(4000, 3000);
@@ -50,7 +50,7 @@ test('a picture that is broken gives its bytes back', async () => {
   expect(await line.read(whole, sizeOf, AbortSignal.timeout(20_000))).toEqual([4000, 3000]);
 });
 
-test('pictures are decoded on so many threads; who leaves while waiting for one is not decoded', async () => {
+test('images are decoded on so many threads; who leaves while waiting for one is not decoded', async () => {
   const line = createImageReader({ maxPixels: 1e8, threads: 1, availableBytes: () => Infinity });
   const bytes = await image(1000, 800);
   const callers = [new AbortController(), new AbortController()];

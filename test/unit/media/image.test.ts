@@ -16,7 +16,7 @@ const noise = (width: number, height: number) =>
     },
   });
 
-describe('decoding pictures', () => {
+describe('decoding images', () => {
   test.each(['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const)(
     '%s gives three channels',
     async (format) => {
@@ -144,7 +144,7 @@ describe('image processors', () => {
     expect(createImageProcessor(config).process(image(90, 50))).toMatchObject({ height, width });
   });
 
-  test('a picture smaller than the crop stands in black', () => {
+  test('an image smaller than the crop stands in black', () => {
     const config = {
       image_processor_type: 'BitImageProcessor',
       do_resize: false,

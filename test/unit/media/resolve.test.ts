@@ -66,7 +66,7 @@ test.each([
   ['messages', (messages: unknown) => ({ messages })],
   ['input', (messages: unknown) => ({ input: messages })],
   ['input.messages', (messages: unknown) => ({ input: { messages } })],
-])('long pictures in blocks of %s are left apart, long texts are not', async (_, bodyOf) => {
+])('long images in blocks of %s are left apart, long texts are not', async (_, bodyOf) => {
   const long = 'QUJD'.repeat(40_000);
   const content = [
     { type: 'image', base64: long },

@@ -41,7 +41,7 @@ test.each([
 });
 
 test('a text is nothing', async () => {
-  expect(await sniff(Buffer.from('Picture of a harbour'))).toBeUndefined();
+  expect(await sniff(Buffer.from('Image of a harbour'))).toBeUndefined();
   expect(await sniff(Buffer.alloc(0))).toBeUndefined();
 });
 

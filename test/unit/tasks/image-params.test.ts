@@ -40,6 +40,6 @@ test.each([
   [{ truncation: false, padding: 'max_length' }, false],
   [{ truncation: true }, true],
   [{ truncation: 'longest_first' }, true],
-])('questions about pictures with %j are cut: %j', (params, truncation) => {
+])('questions about images with %j are cut: %j', (params, truncation) => {
   expect(read('visual-question-answering', { params })['params']).toMatchObject({ truncation });
 });

@@ -120,7 +120,7 @@ export const towerFiles = ({ facts, projector }: OpenTower): Record<string, stri
 });
 
 /** What users call media. */
-export const WORDS: Readonly<Record<Medium, string>> = { vision: 'pictures', audio: 'sounds' };
+export const WORDS: Readonly<Record<Medium, string>> = { vision: 'images', audio: 'audio' };
 
 interface Language {
   facts: GgufFacts;

@@ -64,7 +64,7 @@ export function towerFacts(model: GgufModel): TowerFacts {
 function mediumOf({ value, refuse }: GgufFacts): Medium {
   const medium = (['vision', 'audio'] as const).find((one) => value(`has_${one}_encoder`) === true);
   if (medium !== undefined) return medium;
-  throw refuse('has no encoder of pictures or sounds (clip.has_vision_encoder, clip.has_audio_encoder)');
+  throw refuse('has no encoder of images or audio (clip.has_vision_encoder, clip.has_audio_encoder)');
 }
 
 function projectorOf({ optionalText, refuse }: GgufFacts, medium: Medium): string {

@@ -27,6 +27,6 @@ export function pcmOf(wav: Uint8Array): Buffer {
 /** Where the samples of the file lie. @throws RunError for a file that no task of ours makes */
 function layoutOf(view: DataView): { rate: number; start: number; count: number } {
   const isFloat = view.byteLength >= 44 && view.getUint16(20, true) === 3 && view.getUint16(22, true) === 1;
-  if (!isFloat) throw new RunError('engine_failed', 'the model made a sound of another form');
+  if (!isFloat) throw new RunError('engine_failed', 'the model made an audio clip of another form');
   return { rate: view.getUint32(24, true), start: 44, count: Math.floor(view.getUint32(40, true) / FLOAT) };
 }

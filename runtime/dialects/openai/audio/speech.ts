@@ -29,7 +29,7 @@ export const speechBody = z.strictObject({
     .describe('mp3 by default'),
   speed: neutral([1], 'ask POST /run for the params of the model'),
   instructions: unsupportedField('models here take no instructions'),
-  stream_format: neutral(['audio'], 'the sound is sent when it is made'),
+  stream_format: neutral(['audio'], 'the audio is sent when it is made'),
   lang_code: hint(),
 });
 
@@ -61,7 +61,7 @@ export async function speak(call: DialectCall): Promise<void> {
     const tokens = sumTokens([usage]);
     if (tokens) host.count(response, tokens);
     const audio = mediaOf(output);
-    if (!audio) throw new RunError('engine_failed', 'the model made no sound');
+    if (!audio) throw new RunError('engine_failed', 'the model made no audio');
     const sent = isPcm ? { mediaType: 'audio/pcm', media: pcmOf(audio.media) } : audio;
     sendMedia(response, sent, { raw: true });
   });

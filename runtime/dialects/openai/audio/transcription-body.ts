@@ -20,7 +20,7 @@ export const transcriptionBody = z.strictObject({
   timestamp_granularities: z.array(z.enum(['segment', 'word'])).optional(),
   stream: flag.optional(),
   include: unsupportedField('probabilities of a transcript are not known'),
-  chunking_strategy: hint('changes nothing: long sounds are heard window by window'),
+  chunking_strategy: hint('changes nothing: long audio is transcribed window by window'),
   // Not OpenAI’s, but of servers with its interface.
   hotwords: unsupportedField('the model listens for no words'),
   vad_filter: neutral(['false'], 'silence is not cut away'),

@@ -21,13 +21,13 @@ export const imageBody = z.strictObject({
     .regex(/^(?:auto|\d{1,5}x\d{1,5})$/, 'must be as 512x512')
     .nullish()
     .describe('width x height; the model’s own by default'),
-  response_format: z.enum(['b64_json'], { error: 'can only be b64_json: pictures are not kept' }).nullish(),
-  output_format: neutral(['png'], 'pictures are made as PNG'),
+  response_format: z.enum(['b64_json'], { error: 'can only be b64_json: images are not kept' }).nullish(),
+  output_format: neutral(['png'], 'images are made as PNG'),
   output_compression: neutral([100], 'PNG loses nothing'),
-  background: neutral(['auto', 'opaque'], 'pictures have no transparent parts'),
-  partial_images: neutral([0], 'pictures come when they are made'),
-  stream: neutral([false], 'pictures come when they are made'),
-  seed: z.int().nullish().describe('not OpenAI’s: of the first picture; others count on from it'),
+  background: neutral(['auto', 'opaque'], 'images have no transparent parts'),
+  partial_images: neutral([0], 'images come when they are made'),
+  stream: neutral([false], 'images come when they are made'),
+  seed: z.int().nullish().describe('not OpenAI’s: of the first image; others count on from it'),
   negative_prompt: z.string().nullish().describe('not OpenAI’s'),
   num_inference_steps: z.int().min(1).nullish().describe('not OpenAI’s'),
   guidance_scale: z.number().min(0).nullish().describe('not OpenAI’s'),
@@ -66,6 +66,6 @@ function paramsOf(given: ImageBody, index: number): Record<string, unknown> {
 
 function pngOf(output: unknown): string {
   const image = mediaOf(output);
-  if (!image) throw new RunError('engine_failed', 'the model made no picture');
+  if (!image) throw new RunError('engine_failed', 'the model made no image');
   return base64Of(image.media);
 }

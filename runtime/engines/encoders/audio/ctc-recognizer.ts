@@ -79,7 +79,7 @@ function refuse(options: Record<string, unknown>, taken = TAKEN): void {
   if (given === undefined) return;
   throw new RunError(
     'unprocessable',
-    `params.${given}: this model scores each step of a sound and generates no text; it takes ${taken}`,
+    `params.${given}: this model scores each step of an audio clip and generates no text; it takes ${taken}`,
   );
 }
 

@@ -50,7 +50,7 @@ export function checkImageInputs(inputs: readonly Port[]): void {
   throw new RunError(
     'not_ready',
     unknown.length > 0
-      ? `the graph wants inputs that a picture can't give: ${unknown.join(', ')}`
+      ? `the graph wants inputs that an image can't give: ${unknown.join(', ')}`
       : 'the graph takes no pixel_values',
   );
 }

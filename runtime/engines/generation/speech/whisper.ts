@@ -179,7 +179,7 @@ function requireTimestamps({ noTimestamps }: WhisperTokens): void {
   if (noTimestamps !== undefined) return;
   throw new RunError(
     'unprocessable',
-    'params.return_timestamps: the repository has no no_timestamps_token_id in generation_config.json, so sounds of up to ' +
+    'params.return_timestamps: the repository has no no_timestamps_token_id in generation_config.json, so audio of up to ' +
       '30 s only, or pieces of them (params.chunk_length_s)',
   );
 }

@@ -20,7 +20,7 @@ export function createAstExtractor(config: Json): FeatureExtractor {
     rate: sampling_rate,
     async extract(samples, signal) {
       if (samples.length < FRAME)
-        throw new RunError('unprocessable', `the sound is shorter than one frame (${FRAME} samples)`);
+        throw new RunError('unprocessable', `the audio is shorter than one frame (${FRAME} samples)`);
       const { values: found, frames } = await spectrogram(samples.subarray(0, most), signal);
       const values = new Float32Array(size);
       values.set(found.subarray(0, size));

@@ -35,7 +35,7 @@ export function createParakeetExtractor(config: Json): FeatureExtractor {
     async extract(samples, signal) {
       const content = Math.floor((samples.length + 2 * margin - length) / hop);
       // The variance of one frame is none: Python's numbers are none either.
-      if (content < 2) throw new RunError('unprocessable', 'the sound is shorter than two frames');
+      if (content < 2) throw new RunError('unprocessable', 'the audio is shorter than two frames');
       const padded = new Float32Array(samples.length + 2 * margin);
       padded.set(emphasized(samples, preemphasis ?? 0), margin);
       const { values, frames } = await spectrogram(padded, signal);

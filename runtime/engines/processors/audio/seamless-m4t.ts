@@ -27,7 +27,7 @@ export function createSeamlessExtractor(config: Json): FeatureExtractor {
     rate: sampling_rate,
     async extract(samples, signal) {
       if (samples.length < FRAME)
-        throw new RunError('unprocessable', 'the sound is shorter than a frame (25 ms)');
+        throw new RunError('unprocessable', 'the audio is shorter than a frame (25 ms)');
       const { values: found, frames } = await spectrogram(
         samples.map((sample) => sample * SIXTEEN_BITS),
         signal,

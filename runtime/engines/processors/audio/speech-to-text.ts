@@ -25,7 +25,7 @@ export function createSpeech2TextExtractor(config: Json): FeatureExtractor {
     rate,
     async extract(samples, signal) {
       if (samples.length < FRAME)
-        throw new RunError('unprocessable', 'the sound is shorter than a frame (25 ms)');
+        throw new RunError('unprocessable', 'the audio is shorter than a frame (25 ms)');
       const scaled = samples.map((sample) => sample * SIXTEEN_BITS);
       const { values, frames } = await spectrogram(scaled, signal);
       // The deviation of all frames, where that of a sample is given.

@@ -73,7 +73,7 @@ function fitted({ height, width }: Edges): Edges {
   const scale = EDGE / Math.max(height, width);
   const to = { height: roundHalfEven(height * scale), width: roundHalfEven(width * scale) };
   if (to.height > 0 && to.width > 0) return to;
-  throw new RunError('unprocessable', 'one edge of the picture is too short for the other');
+  throw new RunError('unprocessable', 'one edge of the image is too short for the other');
 }
 
 function colourOf(value: unknown): readonly number[] {

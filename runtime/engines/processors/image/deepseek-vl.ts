@@ -39,7 +39,7 @@ export function createBarredProcessor(
   if (edge === undefined || edge !== width || least > edge)
     throw new RunError('not_ready', 'preprocessor_config.json: size is no square of min_size at least');
   if (config['do_resize'] === false || config['do_pad'] === false)
-    throw new RunError('not_ready', 'preprocessor_config.json: pictures must be resized and padded');
+    throw new RunError('not_ready', 'preprocessor_config.json: images must be resized and padded');
   const fitted = ({ height, width }: Edges): Edges => {
     const scale = edge / Math.max(height, width);
     return {
@@ -68,6 +68,6 @@ export function barsOf(config: Json): number[] {
 /** An image in the middle of a square of a colour. @throws RunError 422 where rounding has left it smaller than the square */
 function squared(image: Image, edge: number, colour: readonly number[]): Image {
   if (Math.max(image.height, image.width) !== edge)
-    throw new RunError('unprocessable', `a picture of these edges does not become ${edge} pixels long`);
+    throw new RunError('unprocessable', `an image of these edges does not become ${edge} pixels long`);
   return centredOn(image, { height: edge, width: edge }, colour);
 }

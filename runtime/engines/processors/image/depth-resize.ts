@@ -55,5 +55,5 @@ function* resized(
 /** @throws RunError 422 for an edge that has become nothing */
 export function checkNotEmpty({ height, width }: Edges): void {
   if (height > 0 && width > 0) return;
-  throw new RunError('unprocessable', 'the picture is too small or too narrow for this model');
+  throw new RunError('unprocessable', 'the image is too small or too narrow for this model');
 }

@@ -31,5 +31,5 @@ function* resizeTo(image: Image, size: Edges | undefined, settings: ResizeSettin
   if (!size) return yield* plainResize(image, settings);
   if (size.height > 0 && size.width > 0)
     return yield* resizeSteps(image, size.width, size.height, settings.resample);
-  throw new RunError('unprocessable', 'the picture is too narrow for this model');
+  throw new RunError('unprocessable', 'the image is too narrow for this model');
 }

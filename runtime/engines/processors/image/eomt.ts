@@ -38,7 +38,7 @@ function eomtEdges({ width, height }: Edges, size: Size): Edges {
     exact = (longest * short) / long;
     edge = roundHalfEven(exact);
   }
-  if (edge < 1) throw new RunError('unprocessable', 'the picture is too narrow for this model');
+  if (edge < 1) throw new RunError('unprocessable', 'the image is too narrow for this model');
   if (short === edge) return { width, height };
   const other = roundHalfEven((exact * long) / short);
   return width < height ? { width: edge, height: other } : { width: other, height: edge };

@@ -45,7 +45,7 @@ export function createSoftTokenImages(config: Json, { whole = false } = {}): Sof
   const tokens = count(config, 'max_soft_tokens', 280);
   if (!SOFT_TOKENS.includes(tokens))
     throw refused(`max_soft_tokens is ${tokens}, which is none of ${SOFT_TOKENS.join(', ')}`);
-  if (config['do_resize'] === false) throw refused('do_resize must be true: pictures become whole features');
+  if (config['do_resize'] === false) throw refused('do_resize must be true: images become whole features');
   const { resample = BICUBIC } = checkTorchSettings({ resample: config['resample'] ?? BICUBIC });
   const levels = readLevels({ do_normalize: false, ...config }, UNCHANGED);
   const mostPatches = tokens * factor ** 2;
@@ -86,7 +86,7 @@ function resizedEdges({ height, width }: Edges, { mostPatches, patch, factor }: 
   const down = (edge: number) => Math.floor((scale * edge) / unit) * unit;
   const edges = { height: down(height), width: down(width) };
   if (edges.height === 0 && edges.width === 0)
-    throw new RunError('unprocessable', 'the picture becomes 0 x 0 pixels');
+    throw new RunError('unprocessable', 'the image becomes 0 x 0 pixels');
   const longest = Math.floor(mostPatches / factor ** 2) * unit;
   const along = (long: number, short: number) => Math.min(Math.floor(long / short) * unit, longest);
   if (edges.height === 0) return within({ height: unit, width: along(width, height) }, pixels);
@@ -96,5 +96,5 @@ function resizedEdges({ height, width }: Edges, { mostPatches, patch, factor }: 
 
 function within(edges: Edges, pixels: number): Edges {
   if (edges.height * edges.width <= pixels) return edges;
-  throw new RunError('unprocessable', `the picture becomes more than ${pixels} pixels`);
+  throw new RunError('unprocessable', `the image becomes more than ${pixels} pixels`);
 }

@@ -134,7 +134,7 @@ export function* viltResize(image: Image, settings: ResizeSettings & { size_divi
   const edge = (length: number) => Math.floor(Math.trunc(length + 0.5) / size_divisor) * size_divisor;
   [height, width] = [edge(height), edge(width)];
   if (height > 0 && width > 0) return yield* resizeSteps(image, width, height, resample);
-  throw new RunError('unprocessable', 'the picture is too narrow for this model');
+  throw new RunError('unprocessable', 'the image is too narrow for this model');
 }
 
 /** Cuts the middle out; where the image is smaller, black is put around it (image_transforms.center_crop). */

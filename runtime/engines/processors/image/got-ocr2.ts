@@ -45,10 +45,7 @@ export function canvasProcessor(config: Json, { edge, canvasOf, resizer }: Canva
   const given = value<Json>('size', { height: edge, width: edge });
   const [height, width] = [firstNumber(given, 'height'), firstNumber(given, 'width')];
   if (height === undefined || width === undefined || config['do_resize'] === false)
-    throw new RunError(
-      'not_ready',
-      'preprocessor_config.json: pictures must be resized to a height and width',
-    );
+    throw new RunError('not_ready', 'preprocessor_config.json: images must be resized to a height and width');
   const tile = { height, width };
   const limits = { least: value('min_patches', 1), most: value('max_patches', 12), tile };
   if (!(limits.most >= 1 && limits.most <= MOST_TILES))

@@ -29,7 +29,7 @@ export function createQuarterProcessor(config: Json): QuarterProcessor {
   const resizer = resizerOf({ resample: BILINEAR, ...config });
   const splits = config['do_image_splitting'] === true;
   if (config['do_resize'] === false || config['do_pad'] === false)
-    throw new RunError('not_ready', 'preprocessor_config.json: pictures must be resized and padded');
+    throw new RunError('not_ready', 'preprocessor_config.json: images must be resized and padded');
   const { sizeOf, longest } = sizesOf((config['size'] ?? USUAL) as Json);
   return {
     ...{ splits, longest },
@@ -72,7 +72,7 @@ function within({ height, width }: Edges, shortest: number, longest: number): Ed
 function positionsOf({ height, width }: Edges, splits: boolean): Region[] {
   // Python takes a first axis of these lengths for the colours.
   if (height === 1 || height === 3 || (splits && width === 1))
-    throw new RunError('unprocessable', `the picture is only ${Math.min(height, width)} pixels high or wide`);
+    throw new RunError('unprocessable', `the image is only ${Math.min(height, width)} pixels high or wide`);
   const whole = { top: 0, left: 0, height, width };
   if (!splits) return [whole];
   const [down, across] = [Math.floor(height / 2), Math.floor(width / 2)];

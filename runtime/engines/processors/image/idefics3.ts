@@ -90,7 +90,7 @@ const same = (size: Edges): Edges => size;
 /** Python takes a first axis of these lengths for colour channels. */
 function refuseThin({ height }: Edges): void {
   if (height !== 1 && height !== 3 && height !== 4) return;
-  throw new RunError('unprocessable', `the picture is only ${height} pixels high`);
+  throw new RunError('unprocessable', `the image is only ${height} pixels high`);
 }
 
 /** Longest edge of all. */

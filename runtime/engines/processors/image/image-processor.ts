@@ -92,7 +92,7 @@ export function asPythonSees(image: Image): Image {
 }
 
 function refuseThin({ height }: Edges): void {
-  if (height === 1) throw new RunError('unprocessable', 'the picture is only one pixel high');
+  if (height === 1) throw new RunError('unprocessable', 'the image is only one pixel high');
 }
 
 /** The edges of what `asPythonSees` gives. @throws RunError as it */

@@ -23,7 +23,7 @@ interface Limits {
  */
 export function createKimiPatchProcessor(config: Json): PatchProcessor {
   const [patch, merge] = [firstNumber(config, 'patch_size') ?? 14, firstNumber(config, 'merge_size') ?? 2];
-  if (config['do_resize'] === false) throw refused('do_resize must be true: pictures become whole cells');
+  if (config['do_resize'] === false) throw refused('do_resize must be true: images become whole cells');
   const limits = {
     patch,
     merge,

@@ -131,7 +131,7 @@ function tiled(size: Edges, rules: Rules): TiledImage {
   const isOne = canvas.rows * canvas.columns === 1;
   // Python writes as many tokens as the whole image would have.
   if (isOne && patches !== (edge / patch) ** 2)
-    throw new RunError('unprocessable', 'the picture becomes a single tile with another number of features');
+    throw new RunError('unprocessable', 'the image becomes a single tile with another number of features');
   const readsWhole = thumbnail && !isOne;
   if (readsWhole) requirePatches(patches, mostPatches);
   return { ...canvas, whole, readsWhole };
@@ -139,7 +139,7 @@ function tiled(size: Edges, rules: Rules): TiledImage {
 
 function requirePatches(patches: number, most: number): void {
   if (patches <= most) return;
-  throw new RunError('unprocessable', `the picture becomes ${patches} patches, more than ${most}`);
+  throw new RunError('unprocessable', `the image becomes ${patches} patches, more than ${most}`);
 }
 
 /** Python's set has canvases of as many tiles in an order of its own, which would choose between those that are as near. */
@@ -152,7 +152,7 @@ function requireOneForm({ height, width }: Edges, best: Canvas, limits: CanvasLi
   if (equal.length > 1)
     throw new RunError(
       'unprocessable',
-      `the picture of ${width} x ${height} pixels is as near to ${equal.length} grids of ${tiles} tiles; send it a pixel wider`,
+      `the image of ${width} x ${height} pixels is as near to ${equal.length} grids of ${tiles} tiles; send it a pixel wider`,
     );
 }
 

@@ -44,7 +44,7 @@ function refuseLarge(width: number, height: number): void {
   if (width * height <= MOST_PIXELS) return;
   throw new RunError(
     'unprocessable',
-    `the picture is too long and thin: this model would look at ${width} x ${height} pixels of it`,
+    `the image is too long and thin: this model would look at ${width} x ${height} pixels of it`,
   );
 }
 

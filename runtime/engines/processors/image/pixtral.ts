@@ -24,7 +24,7 @@ export function createPixtralProcessor(config: Json, cell: number): CellProcesso
   const longest = firstNumber(size, 'longest_edge');
   const [height, width] = [longest ?? firstNumber(size, 'height'), longest ?? firstNumber(size, 'width')];
   if (height === undefined || width === undefined || config['do_resize'] === false)
-    throw new RunError('not_ready', 'preprocessor_config.json: pictures must be resized to a longest edge');
+    throw new RunError('not_ready', 'preprocessor_config.json: images must be resized to a longest edge');
   const levels = readLevels(config, CLIP);
   const resizer = resizerOf(config);
   const sizeOf = (given: Edges) => wholeCells(within(given, { height, width }), cell);
@@ -49,5 +49,5 @@ function within({ height, width }: Edges, limit: Edges): Edges {
 function wholeCells({ height, width }: Edges, cell: number): Edges {
   const up = (edge: number) => (Math.floor((edge - 1) / cell) + 1) * cell;
   if (height > 0 && width > 0) return { height: up(height), width: up(width) };
-  throw new RunError('unprocessable', 'one edge of the picture is too long for the other');
+  throw new RunError('unprocessable', 'one edge of the image is too long for the other');
 }

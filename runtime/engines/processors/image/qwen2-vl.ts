@@ -168,7 +168,7 @@ export function smartSize(
   if (Math.max(height, width) / Math.min(height, width) > MAX_RATIO)
     throw new RunError(
       'unprocessable',
-      `one edge of the picture is over ${MAX_RATIO} times as long as the other`,
+      `one edge of the image is over ${MAX_RATIO} times as long as the other`,
     );
   const rounded = {
     height: roundHalfEven(height / factor) * factor,
@@ -197,7 +197,7 @@ export interface PatchSettings {
 export function gridOf({ height, width }: Edges, patch: number, merge: number): Patches['grid'] {
   const [rows, columns] = [Math.floor(height / patch), Math.floor(width / patch)];
   if (rows % merge === 0 && columns % merge === 0 && rows > 0 && columns > 0) return [1, rows, columns];
-  throw new RunError('unprocessable', 'the picture has no whole number of patches');
+  throw new RunError('unprocessable', 'the image has no whole number of patches');
 }
 
 /** Rows of patches of one step over time. */

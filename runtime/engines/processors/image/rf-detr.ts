@@ -12,7 +12,7 @@ export function rfDetrFloats(image: Image, settings: ProcessorSettings): Steps<F
   const to = detrSize(image, settings) ?? ('height' in size ? size : image);
   if (to.height > 0 && to.width > 0)
     return floatsWithoutAntialias(image, settings.do_resize ? to : image, settings);
-  throw new RunError('unprocessable', 'the picture is too narrow for this model');
+  throw new RunError('unprocessable', 'the image is too narrow for this model');
 }
 
 /** torchvision's filters of floats: bilinear and bicubic. */

@@ -36,7 +36,7 @@ export function* siglip2Floats(given: Image, settings: ProcessorSettings): Steps
   const grid = [Math.floor(image.height / patch), Math.floor(image.width / patch)] as const;
   const exact = grid[0] * patch === image.height && grid[1] * patch === image.width;
   if (!exact || grid[0] * grid[1] > most)
-    throw new RunError('unprocessable', `the picture is not of whole patches, ${most} of them at most`);
+    throw new RunError('unprocessable', `the image is not of whole patches, ${most} of them at most`);
   const values = yield* patchRows(image, settings, { patch, rows: most });
   return { values, height: most, width: values.length / most, patches: grid };
 }

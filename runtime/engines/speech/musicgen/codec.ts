@@ -54,7 +54,7 @@ export async function openCodec(request: LoadRequest, config: Json): Promise<Cod
       const longest = largestWithin(room, frames, (count) => count * bytesPerFrame);
       throw new RunError(
         'unprocessable',
-        `params.max_new_tokens: the sound may get ${frames} frames long, and there is memory for ${longest}: ask for less, or give the server more memory`,
+        `params.max_new_tokens: the audio may get ${frames} frames long, and there is memory for ${longest}: ask for less, or give the server more memory`,
       );
     },
     async decode(codes, signal) {

@@ -38,6 +38,6 @@ export function requireFrames(
   while (framesOf(enough, codebooks) < fewest) enough++;
   throw new RunError(
     'unprocessable',
-    `params.max_new_tokens: ${tokens} gives ${frames} frames of sound, and the model's export makes none of fewer than ${fewest}: ask for ${enough}`,
+    `params.max_new_tokens: ${tokens} gives ${frames} frames of audio, and the model's export makes none of fewer than ${fewest}: ask for ${enough}`,
   );
 }

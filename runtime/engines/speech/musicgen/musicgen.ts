@@ -30,7 +30,7 @@ export async function openMusicgen(request: LoadRequest, config: Json): Promise<
   ];
   const channels = firstNumber(decoding, 'audio_channels') ?? 1;
   if (channels !== 1)
-    throw new RunError('not_ready', `the model makes sound of ${channels} channels; only one is supported`);
+    throw new RunError('not_ready', `the model makes audio of ${channels} channels; only one is supported`);
   const positions = firstNumber(decoding, 'max_position_embeddings') ?? DEFAULTS.positions;
   const [generation, encoder, decoder, codec] = await Promise.all([
     readOptionalJson(request.dir, 'generation_config.json'),

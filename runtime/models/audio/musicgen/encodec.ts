@@ -14,8 +14,8 @@ const few = z.int().min(1).max(4096);
 export const encodecConfig = z.object({
   model_type: z.literal('encodec', 'codecs other than encodec are not known'),
   audio_channels: z.literal(1, 'only one channel is known').default(1),
-  normalize: z.literal(false, 'sounds with scales are not known').default(false),
-  chunk_length_s: z.null('sounds in chunks are not known').default(null),
+  normalize: z.literal(false, 'audio with scales is not known').default(false),
+  chunk_length_s: z.null('audio in chunks is not known').default(null),
   ...{ hidden_size: size.default(128), num_filters: few.default(32), codebook_size: size.default(1024) },
   codebook_dim: size.nullable().default(null),
   num_residual_layers: z.int().min(0).max(32).default(1),

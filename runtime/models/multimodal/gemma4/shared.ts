@@ -35,6 +35,6 @@ export const seesAhead = ({ text_config: text }: Outer): boolean =>
 /** Of an image, by the processor's default. */
 export const SOFT_TOKENS = 280;
 
-export const IMAGES_ALONE = ['Gemma 4 reads pictures alone: sounds and videos are refused.'];
+export const IMAGES_ALONE = ['Gemma 4 reads images alone: audio and videos are refused.'];
 
 export const textParts = { 'model.': PARTS['model.'], 'lm_head.': PARTS['lm_head.'] };

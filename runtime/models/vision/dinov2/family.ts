@@ -21,7 +21,7 @@ const fields = {
 const isSquare = (c: { image_size: readonly [number, number] }): boolean =>
   c.image_size[0] === c.image_size[1];
 const NO_SQUARE = {
-  ...{ message: 'positions of pictures that are no squares are not known', path: ['image_size'] },
+  ...{ message: 'positions of images that are no squares are not known', path: ['image_size'] },
 };
 
 export const dinov2Config = z

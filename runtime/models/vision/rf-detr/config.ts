@@ -42,6 +42,6 @@ export const rfDetrConfig = z.object({
   mask_downsample_ratio: z.int().min(1).max(64).default(4),
   segmentation_head_activation_function: z.string().default('gelu'),
   intermediate_size: size.default(1024),
-  num_feature_levels: z.literal(1, 'Python has one picture of features').default(1),
+  num_feature_levels: z.literal(1, 'Python has one image of features').default(1),
 });
 export type RfDetrConfig = z.output<typeof rfDetrConfig>;

@@ -24,7 +24,7 @@ export const rtDetrFields = {
   positional_encoding_temperature: z.number().min(1).max(1e9).default(10_000),
   encoder_activation_function: z.string().default('gelu'),
   activation_function: activation,
-  eval_size: z.null('Python has no places for pictures of one size').optional(),
+  eval_size: z.null('Python has no places for images of one size').optional(),
   normalize_before: z.literal(false, 'norms before attention are not known').default(false),
   hidden_expansion: z.number().min(0.01).max(64).default(1),
   d_model: size.default(256),
@@ -51,9 +51,9 @@ export function sameLevels(c: EncoderConfig & { decoder_n_levels?: number }, con
   const refuse = (path: string, message: string) =>
     context.addIssue({ code: 'custom', message, path: [path] });
   if (others.some((other) => other !== count))
-    refuse('num_feature_levels', 'encoder and decoder read another number of pictures');
+    refuse('num_feature_levels', 'encoder and decoder read another number of images');
   if (c.encode_proj_layers.some((level) => level >= count))
-    refuse('encode_proj_layers', 'there is no such picture');
+    refuse('encode_proj_layers', 'there is no such image');
 }
 
 const offsets = {

@@ -102,7 +102,7 @@ function checkParts(
   const others = [prompts.hidden_size, decoder.hidden_size, 2 * images.num_pos_feats];
   if (others.some((other) => other !== width)) refuse('vision_config', 'parts are of different width');
   if (Math.floor(prompts.image_size / prompts.patch_size) !== images.edge)
-    refuse('prompt_encoder_config', 'its grid is not that of the pictures');
+    refuse('prompt_encoder_config', 'its grid is not that of the images');
   function refuse(path: string, message: string): void {
     context.addIssue({ code: 'custom', message, path: [path] });
   }

@@ -41,10 +41,10 @@ const images = z.object({
   backbone_config: hiera.prefault({}),
   fpn_hidden_size: size.default(256),
   fpn_kernel_size: z.int().min(1).max(64).default(1),
-  fpn_stride: z.literal(1, 'pictures that are made smaller there are not known').default(1),
+  fpn_stride: z.literal(1, 'images that are made smaller there are not known').default(1),
   fpn_padding: padding.default(0),
   fpn_top_down_levels: z.array(z.int()).max(64).default([2, 3]),
-  num_feature_levels: z.literal(3, 'Python reads three pictures').default(3),
+  num_feature_levels: z.literal(3, 'Python reads three images').default(3),
 });
 
 const masks = z.object({

@@ -86,7 +86,7 @@ function block(g: GraphWriter, cells: Cells, of: BlockOf): Cells {
   const read = norm(x, 'layer_norm1', width);
   const projected = () => linear(g, read, at('proj'), { from: width, to });
   if (pools && width === to)
-    throw new GraphError('config.json: a stage that makes pictures smaller makes them wider, too');
+    throw new GraphError('config.json: a stage that makes images smaller makes them wider, too');
   const kept = width === to ? x : pools ? pooled(g, projected(), c.query_stride) : projected();
   const middle = g.node('Add', [kept, seen(g, read, cells, of)]);
   const size = { from: to, inner: Math.trunc(to * c.mlp_ratio), to, depth: 2, act: c.hidden_act };
@@ -107,7 +107,7 @@ function embedded(g: GraphWriter, c: HieraConfig, edge: number): Cells {
   ) as [number, number];
   const window = c.window_size_per_stage[0]!;
   if (window === 0 || grid.some((size) => size % window !== 0))
-    throw new GraphError('config.json: the picture is no whole number of windows of the first stage');
+    throw new GraphError('config.json: the image is no whole number of windows of the first stage');
   const table = g.weight(`${BASE}pos_embed`, [1, width, ...c.window_positional_embedding_background_size]);
   const wide = resize(g, table, g.ints([1, width, ...grid]), { mode: 'cubic' });
   const own = g.weight(`${BASE}pos_embed_window`, [1, width, window, window]);

@@ -70,7 +70,7 @@ describe('how a network is exported', () => {
     expect([traced, ...probes].map(({ length }) => length)).toEqual([10, 7, 10, 10, 7, 10, 10]);
   });
 
-  test('a network of pictures reads those that the processor makes', () => {
+  test('a network of images reads those that the processor makes', () => {
     const config = { model_type: 'pvt_v2' };
     const processing = { image_processor_type: 'PvtImageProcessor', size: { height: 64, width: 96 } };
     expect(recipe('image-classification', config, processing)).toMatchObject({
@@ -90,7 +90,7 @@ describe('how a network is exported', () => {
     expect(recipe('image-classification', { model_type: 'pvt_v2' }, processing)).toMatch('several sizes');
   });
 
-  test('a network that keeps the number of its pictures is traced with one', () => {
+  test('a network that keeps the number of its images is traced with one', () => {
     const size = { size: { height: 64, width: 64 } };
     const many = recipe('depth-estimation', { model_type: 'depth_pro' }, size) as ExportRecipe;
     expect(ofOneRow(many)).toEqual({
@@ -102,21 +102,21 @@ describe('how a network is exported', () => {
     expect(ofOneRow(recipe('embedding', TEXT) as ExportRecipe)).toBeUndefined();
   });
 
-  test('the vocabulary of a network for pictures and texts is that of its texts', () =>
+  test('the vocabulary of a network for images and texts is that of its texts', () =>
     expect(
       recipe('masked-lm', { model_type: 'modernvbert', text_config: { vocab_size: 400 } }),
     ).toMatchObject({
       inputs: { input_ids: { low: 100, high: 400 } },
     }));
 
-  test('a network of sounds reads any number of samples', () => {
+  test('a network of audio reads any number of samples', () => {
     expect(recipe('ctc', { model_type: 'sew' })).toMatchObject({
       ...{ class: 'AutoModelForCTC', free: ['rows', 'samples'] },
       inputs: { input_values: { kind: 'noise', axes: ['rows', 'samples'] } },
     });
   });
 
-  test('pictures against texts are two axes of their own, and texts end where they say', () => {
+  test('images against texts are two axes of their own, and texts end where they say', () => {
     const config = {
       model_type: 'metaclip_2',
       text_config: { vocab_size: 400, eos_token_id: 3, pad_token_id: 1 },
@@ -232,19 +232,19 @@ describe('how a network is exported', () => {
   });
 });
 
-describe('how a chat about pictures is exported', () => {
+describe('how a chat about images is exported', () => {
   const CHAT = {
     model_type: 'aria',
     image_token_index: 9,
     text_config: { vocab_size: 400, pad_token_id: 2, bos_token_id: 1 },
   };
 
-  test('as the graphs of transformers.js: tokens, pictures, and a step over both', () => {
+  test('as the graphs of transformers.js: tokens, images, and a step over both', () => {
     const found = recipes('media-chat', CHAT) as Record<string, ExportRecipe>;
     expect(Object.keys(found)).toEqual(['embed_tokens', 'vision_encoder', 'decoder_model_merged']);
-    const { embed_tokens: tokens, vision_encoder: pictures, decoder_model_merged: step } = found;
+    const { embed_tokens: tokens, vision_encoder: images, decoder_model_merged: step } = found;
     expect(tokens).toMatchObject({ part: 'embed', outputs: ['inputs_embeds'], free: ['rows', 'length'] });
-    expect(pictures).toMatchObject({
+    expect(images).toMatchObject({
       ...{ part: 'image', outputs: ['image_features'], free: [], traced: { images: 1 } },
       inputs: {
         pixel_values: { kind: 'noise', axes: ['images', 3, 980, 980] },
@@ -257,8 +257,8 @@ describe('how a chat about pictures is exported', () => {
     });
   });
 
-  test('not of types whose pictures have no recipe, or without a token of pictures', () => {
+  test('not of types whose images have no recipe, or without a token of images', () => {
     expect(recipes('media-chat', { ...CHAT, model_type: 'other' })).toMatch('has no recipe');
-    expect(recipes('media-chat', { ...CHAT, image_token_index: undefined })).toMatch('no token of pictures');
+    expect(recipes('media-chat', { ...CHAT, image_token_index: undefined })).toMatch('no token of images');
   });
 });

@@ -53,7 +53,7 @@ async function plannedAnew(changes: Partial<RuntimeChoice> = {}, server?: string
 const paths = (image: Awaited<ReturnType<typeof planned>>) => image.entries.map((entry) => entry.path);
 
 describe('content of a runtime image', () => {
-  test('text: server, health check, an open folder for weights, one ONNX Runtime, no picture library', async () => {
+  test('text: server, health check, an open folder for weights, one ONNX Runtime, no image library', async () => {
     const image = await planned();
     const arch = process.arch;
     expect(paths(image)).toEqual(
@@ -74,7 +74,7 @@ describe('content of a runtime image', () => {
     expect(natives.every((file) => file.includes(`/linux/${arch}/`))).toBe(true);
   });
 
-  test('vision: the picture library with its native halves and all that it requires', async () => {
+  test('vision: the image library with its native halves and all that it requires', async () => {
     const image = await planned({ profile: 'vision' });
     expect(paths(image)).toEqual(
       expect.arrayContaining([
@@ -158,7 +158,7 @@ test('a base for another platform is refused, and its image is not used later', 
   expect(await build()).toEqual({ built: true });
 });
 
-describe('sound and video for another platform than the engine’s', () => {
+describe('audio and video for another platform than the engine’s', () => {
   const [host, other] = ['linux/amd64', 'linux/arm64'] as const;
   const changes = {
     profile: 'media',

@@ -18,7 +18,7 @@ const graphsOf = (...names: string[]) => {
   return Object.keys(chooseFiles({ ...wanted, extra: files }).graphs);
 };
 
-test('each family of models that make sounds has graphs of its own', () => {
+test('each family of models that make audio has graphs of its own', () => {
   expect(graphsOf('model')).toEqual(['model']);
   const speecht5 = ['encoder_model', 'decoder_model_merged', 'decoder_postnet_and_vocoder'];
   expect(graphsOf('encoder_model', 'decoder_model_merged', 'decoder_postnet_and_vocoder')).toEqual(speecht5);

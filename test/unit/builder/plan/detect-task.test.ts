@@ -235,7 +235,7 @@ test.each<[string, Given, RegExp]>([
   ],
   ['a foreign task with no help', { tag: 'robotics' }, /made for robotics.*name it with --task/],
   [
-    'an architecture for sound only',
+    'an architecture for audio only',
     { arch: 'ClapModel', task: 'feature-extraction' },
     /can't do feature-extraction/,
   ],

@@ -41,7 +41,7 @@ describe('predicted memory', () => {
     expect(limitBytes).toBeGreaterThan(peakBytes + 400 * MB);
   });
 
-  test('each session thread costs the same, and only encoders of sounds have them at once', () => {
+  test('each session thread costs the same, and only encoders of audio have them at once', () => {
     const audios = spec(90 * MB, { profile: 'media', task: 'audio-classification' });
     const [two, four, eight] = [2, 4, 8].map((workers) => peak(audios, workers)) as [number, number, number];
     expect(four).toBeGreaterThan(two);
@@ -54,7 +54,7 @@ describe('predicted memory', () => {
     expect(peak(decoder, 8)).toBe(peak(decoder, 2));
   });
 
-  test('networks that write about pictures are held twice over exports, and little more than once over graphs of ours', () => {
+  test('networks that write about images are held twice over exports, and little more than once over graphs of ours', () => {
     const graphs = { encoder_model: 'onnx/encoder_model.onnx', decoder_model_merged: 'onnx/decoder.onnx' };
     const copies = (written: boolean) => {
       const one = (bytes: number) =>
@@ -89,7 +89,7 @@ describe('predicted memory', () => {
   );
 
   test.each(['object-detection', 'mask-generation'] as const)(
-    'while pictures are answered by %s one session keeps a run, and tensors and folded tables stay',
+    'while images are answered by %s one session keeps a run, and tensors and folded tables stay',
     (task) => {
       const written = [{ path: 'model.onnx', content: '', sha256: '', size: 0 }];
       const steady = (more: Partial<ReturnType<typeof imageMemory>>, own = true) =>
@@ -108,7 +108,7 @@ describe('predicted memory', () => {
     },
   );
 
-  test('sounds take what convolutions over half a minute of samples take, once', () => {
+  test('audio takes what convolutions over half a minute of samples take, once', () => {
     const steady = (audio: number) =>
       predictMemory({
         spec: spec(90 * MB, { profile: 'media', task: 'automatic-speech-recognition' }),
@@ -117,7 +117,7 @@ describe('predicted memory', () => {
     expect(steady(590 * MB) - steady(390 * MB)).toBeCloseTo(200);
   });
 
-  test('a container for pictures has room for the largest one, and for a run in each session', () => {
+  test('a container for images has room for the largest one, and for a run in each session', () => {
     const vit = (edge: number) =>
       imageMemory(
         { hidden_size: 768, intermediate_size: 3072, num_attention_heads: 12, patch_size: 16 },
@@ -132,7 +132,7 @@ describe('predicted memory', () => {
     expect(limit(384, 2) - limit(224, 2)).toBeGreaterThan(3 * 30 * MB);
   });
 
-  test('chats about pictures are reckoned as a decoder beside a vision encoder', () => {
+  test('chats about images are reckoned as a decoder beside a vision encoder', () => {
     const chat = spec(0, {
       ...{ engine: 'generation', profile: 'vision', task: 'image-text-to-text' },
       graphs: {

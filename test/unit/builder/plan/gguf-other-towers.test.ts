@@ -115,10 +115,10 @@ const HOSTILE_SOUNDS: readonly (readonly [
   ],
   ['a stack', QWEN_AUDIO, set('clip.audio.projector.stack_factor', 2), 'which nothing reads'],
   ['quick GELU', QWEN_AUDIO, set('clip.use_gelu', true), 'has clip.use_gelu, which nothing reads'],
-  ['pictures, too', QWEN_AUDIO, set('clip.has_vision_encoder', true), 'qwen2a for vision'],
-  ['no sounds', QWEN_AUDIO, set('clip.has_audio_encoder', false), 'has no encoder of pictures or sounds'],
+  ['images, too', QWEN_AUDIO, set('clip.has_vision_encoder', true), 'qwen2a for vision'],
+  ['no audio', QWEN_AUDIO, set('clip.has_audio_encoder', false), 'has no encoder of images or audio'],
   [
-    'a projector of pictures',
+    'a projector of images',
     QWEN_AUDIO,
     set('clip.projector_type', 'gemma3'),
     'the projector gemma3 for audio',
@@ -131,7 +131,7 @@ const HOSTILE_SOUNDS: readonly (readonly [
   ],
 ];
 
-describe('a hostile mmproj file of sounds', () => {
+describe('a hostile mmproj file of audio', () => {
   it.each(HOSTILE_SOUNDS)('is refused by name: %s', async (_, model, change, said) => {
     const files = await changedTower(model, change);
     const refused = await plan(files, { task: SOUNDS }).catch((error: unknown) => error);
@@ -150,10 +150,10 @@ describe('a hostile mmproj file of sounds', () => {
   });
 });
 
-test('a tower of sounds reads no pictures, and is found without a task', async () => {
+test('a tower of audio reads no images, and is found without a task', async () => {
   const both = { 'm.gguf': read(VOXTRAL.text), 'mmproj-m.gguf': read(VOXTRAL.tower) };
-  await expect(plan(both, { task: IMAGES })).rejects.toThrow('mmproj-m.gguf reads sounds, no pictures');
+  await expect(plan(both, { task: IMAGES })).rejects.toThrow('mmproj-m.gguf reads audio, no images');
   const alone = { 'm.gguf': read(VOXTRAL.text) };
-  await expect(plan(alone, { task: SOUNDS })).rejects.toThrow('has no mmproj file, so it reads no sounds');
+  await expect(plan(alone, { task: SOUNDS })).rejects.toThrow('has no mmproj file, so it reads no audio');
   expect((await plan(both)).spec).toMatchObject({ task: SOUNDS, modelType: 'voxtral' });
 });

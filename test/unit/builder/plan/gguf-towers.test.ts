@@ -25,7 +25,7 @@ import {
 describe('a model with an mmproj file', () => {
   const both = { 'm.gguf': read(GEMMA.text), 'mmproj-m-F16.gguf': read(GEMMA.tower) };
 
-  it('reads pictures by graphs over both files', async () => {
+  it('reads images by graphs over both files', async () => {
     const { spec, toMake, gguf, reasons } = await plan(both);
     expect(spec).toMatchObject({ task: IMAGES, engine: 'generation', modelType: 'gemma3' });
     expect(toMake!.sources.map(({ path }) => path)).toEqual(['m.gguf', 'mmproj-m-F16.gguf']);
@@ -36,14 +36,14 @@ describe('a model with an mmproj file', () => {
   it.each([
     ['--task chat', { task: 'chat' }, 'generation'],
     ['--engine llama', { engine: 'llama' }, 'llama'],
-  ] as const)('holds conversations without pictures with %s', async (_, options, engine) => {
+  ] as const)('holds conversations without images with %s', async (_, options, engine) => {
     const { spec, gguf } = await plan(both, options);
     expect(spec).toMatchObject({ task: 'chat', engine });
     expect(spec.files.map(({ path }) => path)).not.toContain('preprocessor_config.json');
     expect(gguf!.tower).toBeUndefined();
   });
 
-  it('is refused by name where llama.cpp is to read pictures', async () => {
+  it('is refused by name where llama.cpp is to read images', async () => {
     await expect(plan(both, { task: IMAGES, engine: 'llama' })).rejects.toThrow(
       'mmproj-m-F16.gguf is read beside graphs of ours alone; leave out --engine llama',
     );
@@ -73,9 +73,9 @@ describe('a model with an mmproj file', () => {
     });
   });
 
-  it('is refused by name where pictures are asked for and there is none', async () => {
+  it('is refused by name where images are asked for and there is none', async () => {
     await expect(plan({ 'm.gguf': read(GEMMA.text) }, { task: IMAGES })).rejects.toThrow(
-      'o/x has no mmproj file, so it reads no pictures; use --task chat',
+      'o/x has no mmproj file, so it reads no images; use --task chat',
     );
   });
 
@@ -157,9 +157,9 @@ const HOSTILE: readonly [what: string, change: Change, said: string][] = [
   ['another projector', set('clip.projector_type', 'ldpv2'), 'has the projector ldpv2, which no graph'],
   ['a name of every object', set('clip.projector_type', 'constructor'), 'has the projector constructor'],
   ['another family’s projector', set('clip.projector_type', 'idefics3'), 'is a tower of llama, and'],
-  ['no pictures', set('clip.has_vision_encoder', false), 'has no encoder of pictures'],
-  ['pictures as text', set('clip.has_vision_encoder', 'yes'), 'has no encoder of pictures'],
-  ['sounds, too', set('clip.has_audio_encoder', true), 'has clip.has_audio_encoder, which nothing reads'],
+  ['no images', set('clip.has_vision_encoder', false), 'has no encoder of images'],
+  ['images as text', set('clip.has_vision_encoder', 'yes'), 'has no encoder of images'],
+  ['audio, too', set('clip.has_audio_encoder', true), 'has clip.has_audio_encoder, which nothing reads'],
   ['another activation', set('clip.use_gelu', false), 'does not compute by clip.use_gelu'],
   ['two activations', set('clip.use_silu', true), 'has clip.use_silu, which nothing reads'],
   ['a setting to come', set('clip.vision.turned', true), 'has clip.vision.turned, which nothing reads'],
@@ -188,7 +188,7 @@ describe('a hostile mmproj file', () => {
   };
 
   it.each(HOSTILE)(
-    'is refused by name where pictures are asked for, else texts are served: %s',
+    'is refused by name where images are asked for, else texts are served: %s',
     async (_, change, said) => {
       const files = changed(change);
       const refused = await plan(files, { task: IMAGES }).catch((error: unknown) => error);
@@ -262,7 +262,7 @@ test('the token that stands for features is put behind a vocabulary that lacks i
   });
 });
 
-test('pictures of Idefics3 are four squares long where the file does not say', async () => {
+test('images of Idefics3 are four squares long where the file does not say', async () => {
   const parts = await readGgufParts(join(ZOO, IDEFICS.tower));
   const edge = async () =>
     made({ 'm.gguf': read(IDEFICS.text), 'mmproj-m.gguf': rewritten(parts) }, 'preprocessor_config.json');

@@ -210,7 +210,7 @@ test('a reranker with modules is no sentence model', async () => {
   expect(spec.task).toBe('text-classification');
 });
 
-test('timm’s settings for pictures stand in config.json', async () => {
+test('timm’s settings for images stand in config.json', async () => {
   const dir = folderWith({
     'README.md': '---\npipeline_tag: image-classification\n---\n',
     'config.json': '{"architecture":"resnet18","pretrained_cfg":{"input_size":[3,224,224]}}',

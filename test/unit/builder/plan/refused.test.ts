@@ -89,7 +89,7 @@ describe('refused, with the way out', () => {
       'an image processor that is not known',
       { ...images, 'preprocessor_config.json': '{"image_processor_type":"NougatImageProcessor"}' },
       {},
-      /prepares its pictures with NougatImageProcessor, which is not supported.*ViT/,
+      /prepares its images with NougatImageProcessor, which is not supported.*ViT/,
     ],
     [
       'chat without template',

@@ -76,13 +76,9 @@ test.each<[string, object, RegExp]>([
 });
 
 test.each([
-  [
-    'timm-vit',
-    48,
-    'pos_embed has 17 places, but pictures of 32 x 48, as config.json has it, have 24 patches',
-  ],
+  ['timm-vit', 48, 'pos_embed has 17 places, but images of 32 x 48, as config.json has it, have 24 patches'],
   ['timm-swin', 48, 'has 9 rows, which are of no windows of 8 x 12 tokens'],
-])('%s: pictures of another size than its own are refused', async (fixture, width, message) => {
+])('%s: images of another size than its own are refused', async (fixture, width, message) => {
   const other = { pretrained_cfg: { input_size: [3, 32, width] } };
   await expect(plan(other, 'image-classification', fixture)).rejects.toThrow(message);
 });

@@ -4,13 +4,13 @@ import { requireRunRoom } from '../../../../runtime/engines/audio/run-room.js';
 
 const bytesOf = (seconds: number) => 100 * seconds;
 
-test('a sound whose run takes more than there is room for is refused with what would do', () => {
+test('an audio clip whose run takes more than there is room for is refused with what would do', () => {
   requireRunRoom(30, bytesOf, 3000);
   expect(() => requireRunRoom(30.5, bytesOf, 2500)).toThrow(
     expect.objectContaining({
       code: 'payload_too_large',
       message:
-        'the sound has 31 s, and there is memory for 25: send a part of it, or give the server more memory',
+        'the audio has 31 s, and there is memory for 25: send a part of it, or give the server more memory',
     }),
   );
 });
@@ -20,14 +20,14 @@ const SIZES = { hidden_size: 64, intermediate_size: 128, num_attention_heads: 8 
 test.each([
   ['raw samples, as a configuration lists their steps', { conv_stride: [5, 64], conv_dim: [32, 32] }, 320],
   ['pairs of frames of Wav2Vec2-BERT', { model_type: 'wav2vec2-bert' }, 320],
-])('%s: memory of a run grows with the square of a sound', (_, config, samples) => {
+])('%s: memory of a run grows with the square of an audio clip', (_, config, samples) => {
   const of = (steps: number) => audioRunBytes(audioNetwork({ ...SIZES, ...config }), steps * samples);
   // 1.25 x 4 bytes of two tables of scores a head, and of states.
   expect(of(1000)).toBe(5 * 1000 * (3 * 128 + 6 * 64 + 2 * 8 * 1000));
   expect(of(2000)).toBeGreaterThan(3.9 * of(1000));
 });
 
-test('pictures of frames: convolutions count where a sound is short, pairs of steps where it is long', () => {
+test('images of frames: convolutions count where an audio clip is short, pairs of steps where it is long', () => {
   const encoder = { ...SIZES, subsampling_conv_channels: 16, num_mel_bins: 80, subsampling_factor: 8 };
   const of = (seconds: number) =>
     audioRunBytes(audioNetwork({ model_type: 'parakeet_ctc', encoder_config: encoder }), seconds * 16_000);

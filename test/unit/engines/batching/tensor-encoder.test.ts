@@ -54,7 +54,7 @@ async function encoderOf({
   return { encoder, ask, runs };
 }
 
-test('pictures of one size that wait together share a run, others have their own', async () => {
+test('images of one size that wait together share a run, others have their own', async () => {
   const { ask, runs } = await encoderOf();
   const first = ask(image(1));
   await settled();
@@ -70,7 +70,7 @@ test('pictures of one size that wait together share a run, others have their own
   expect(await Promise.all(others)).toEqual([[2], [3], [4], [5]]);
 });
 
-test('a lone picture runs on all threads, several at a time side by side', async () => {
+test('a lone image runs on all threads, several at a time side by side', async () => {
   const { ask, runs } = await encoderOf({ sessions: 2 });
   const lone = ask(image(1));
   await settled();

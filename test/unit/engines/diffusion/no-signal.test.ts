@@ -1,7 +1,7 @@
 import { createScheduler } from '../../../../runtime/engines/diffusion/schedulers/index.js';
 
 test.each(['DDIMScheduler', 'DDPMScheduler', 'LCMScheduler'])(
-  '%s: where no signal is left the picture is clipped, as in Python',
+  '%s: where no signal is left the image is clipped, as in Python',
   (name) => {
     const settings = { clip_sample: true, rescale_betas_zero_snr: true, timestep_spacing: 'trailing' };
     const { timesteps, step } = createScheduler({ _class_name: name, ...settings })({ steps: 4 });

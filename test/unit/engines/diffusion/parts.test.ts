@@ -112,7 +112,7 @@ test('memory grows with the size, with attention by its square', () => {
   expect(decoderBytes({ block_out_channels: [128, 256] }, { height: 512, width: 512 })).toBeGreaterThan(4e8);
 });
 
-test('a picture of the usual size takes what was measured: both networks, without scores over graphs of ours', () => {
+test('an image of the usual size takes what was measured: both networks, without scores over graphs of ours', () => {
   const unet = {
     ...{
       block_out_channels: [160, 320, 640, 640],

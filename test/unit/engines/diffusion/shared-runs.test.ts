@@ -155,7 +155,7 @@ describe('a real network', () => {
     }
   });
 
-  test('makes of requests that come together the pictures that they are alone, in fewer runs', async () => {
+  test('makes of requests that come together the images that they are alone, in fewer runs', async () => {
     jest.spyOn(performance, 'now').mockReturnValue(0);
     const maker: ImageMaker = await loadTextToImage(request);
     const make = (seed: number, more: ImageOptions = {}) =>

@@ -75,7 +75,7 @@ export function checkEmbeddings(session: InferenceSession, embedder: TokenEmbedd
   throw new RunError(
     'not_ready',
     embedder
-      ? 'the decoder takes no embeddings (inputs_embeds), so it reads no pictures'
+      ? 'the decoder takes no embeddings (inputs_embeds), so it reads no images'
       : 'the graph takes embeddings, and the model has no embed_tokens',
   );
 }

@@ -78,7 +78,10 @@ async function openLengths(request: LoadRequest): Promise<Encode> {
   const known = ['input_features', 'input_values', MASK];
   const unknown = session.inputNames.filter((name) => !known.includes(name));
   if (unknown.length > 0)
-    throw new RunError('not_ready', `the graph wants inputs that a sound can't give: ${unknown.join(', ')}`);
+    throw new RunError(
+      'not_ready',
+      `the graph wants inputs that an audio clip can't give: ${unknown.join(', ')}`,
+    );
   const [output] = session.outputNames;
   return async ({ input, values, dims, mask }) => {
     const feeds: Record<string, Tensor> = { [input]: new ort.Tensor('float32', values, dims) };

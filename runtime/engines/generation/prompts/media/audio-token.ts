@@ -14,7 +14,7 @@ export function audioToken(
   const tokenId = tokenizer.idOf(written) ?? (typeof named === 'number' ? named : undefined);
   const placeholder = tokenId === undefined ? undefined : tokenizer.tokenOf(tokenId);
   if (tokenId !== undefined && placeholder) return { placeholder, tokenId };
-  throw new RunError('not_ready', `the model has no token of sounds (${written}, audio_token_id)`);
+  throw new RunError('not_ready', `the model has no token of audio (${written}, audio_token_id)`);
 }
 
 type AudioToken = ReturnType<typeof audioToken>;

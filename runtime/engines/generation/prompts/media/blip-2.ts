@@ -11,10 +11,10 @@ const [QUERIES, EDGE, PATCH] = [32, 224, 14];
 
 /** Blip2Processor's prompt: an image, even before the start token, and a text. */
 const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user' -%}
-{{- raise_exception('this model reads one message of the user, with a picture and a text') -}}
+{{- raise_exception('this model reads one message of the user, with an image and a text') -}}
 {%- endif -%}
 {%- if messages[0]['content'] | selectattr('type', 'equalto', 'image') | list | length != 1 -%}
-{{- raise_exception('this model reads one picture and a text') -}}
+{{- raise_exception('this model reads one image and a text') -}}
 {%- endif -%}
 {{- '<image>' -}}{{- bos_token -}}
 {%- for block in messages[0]['content'] -%}{%- if block['type'] == 'text' -%}{{- block['text'] -}}{%- endif -%}{%- endfor -%}`;
@@ -31,7 +31,7 @@ export function createBlip2Family(files: FamilyFiles): ImageFamily {
   if (written !== count)
     throw new RunError(
       'not_ready',
-      `processor_config.json: num_query_tokens is ${written}, and a picture has ${count} features`,
+      `processor_config.json: num_query_tokens is ${written}, and an image has ${count} features`,
     );
   if (files.tokenizer.idOf('<image>') !== token.tokenId)
     throw new RunError('not_ready', 'config.json: image_token_index is not the token <image>');

@@ -57,7 +57,7 @@ export function createChameleonFamily({
   if (count !== written)
     throw new RunError(
       'not_ready',
-      `processor_config.json: image_seq_length is ${written}, and a picture has ${count} features`,
+      `processor_config.json: image_seq_length is ${written}, and an image has ${count} features`,
     );
   const [begin, end] = [named('boi_token', '<racm3:break>'), named('eoi_token', '<eoss>')];
   const parting = requireNamedToken(tokenizer, 'sep_token');

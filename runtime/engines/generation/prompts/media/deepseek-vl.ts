@@ -34,7 +34,7 @@ export function squaresOf(
   if (written !== count)
     throw new RunError(
       'not_ready',
-      `processor_config.json: num_image_tokens is ${written}, and a picture has ${count} features`,
+      `processor_config.json: num_image_tokens is ${written}, and an image has ${count} features`,
     );
   const layout = { count, patches: count };
   return {

@@ -58,5 +58,5 @@ export function createEmu3Family(files: FamilyFiles): ImageFamily {
 function requireOneSize(all: readonly MediumLayout[]): void {
   const sizes = new Set(all.map(({ parts }) => `${parts!.rows}*${parts!.columns}`));
   if (sizes.size > 1)
-    throw new RunError('unprocessable', 'messages: pictures of one conversation must have one size');
+    throw new RunError('unprocessable', 'messages: images of one conversation must have one size');
 }

@@ -178,7 +178,7 @@ function found<Kind extends MediumKind>(kind: Kind, name: string): (typeof PROMP
 
 /** Kinds in words. */
 export const NAMES: Readonly<Record<MediumKind, string>> = {
-  image: 'pictures',
-  audio: 'sounds',
+  image: 'images',
+  audio: 'audio',
   video: 'videos',
 };

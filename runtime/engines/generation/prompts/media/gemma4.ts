@@ -45,7 +45,7 @@ const familyOf =
       layout(size) {
         const [lines, columns] = images.gridOf(size);
         if (Math.max(lines, columns) > most)
-          throw new RunError('unprocessable', `the picture becomes more than ${most} patches long`);
+          throw new RunError('unprocessable', `the image becomes more than ${most} patches long`);
         return { count: (lines / pooled) * (columns / pooled), patches: lines * columns };
       },
       prepare: (image) => [() => inputs(images.process(image))],

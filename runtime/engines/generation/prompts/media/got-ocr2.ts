@@ -14,11 +14,11 @@ const [EDGE, BICUBIC] = [1024, 3];
 
 /** GotOcr2Processor's prompt: pages of one document, and what is asked of them. */
 const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user' -%}
-{{- raise_exception('this model reads one message of the user, with pictures and a text') -}}
+{{- raise_exception('this model reads one message of the user, with images and a text') -}}
 {%- endif -%}
 {%- set pages = messages[0]['content'] | selectattr('type', 'equalto', 'image') | list -%}
 {%- if pages | length == 0 -%}
-{{- raise_exception('this model reads no text without a picture') -}}
+{{- raise_exception('this model reads no text without an image') -}}
 {%- endif -%}
 {{- '<|im_start|>system\\nYou should follow the instructions carefully and explain your answers in detail.<|im_end|>' -}}
 {{- '<|im_start|>user\\n<img>' -}}
@@ -39,7 +39,7 @@ export function createGotOcr2Family(files: FamilyFiles): ImageFamily {
   const family = wholeFamily(files, createWholeProcessor(files.processing));
   const { count } = family.layout({ height: 1, width: 1 });
   if (count !== FEATURES)
-    throw new RunError('not_ready', `config.json: a picture becomes ${count} features, not ${FEATURES}`);
+    throw new RunError('not_ready', `config.json: an image becomes ${count} features, not ${FEATURES}`);
   return { ...family, template: TEMPLATE.replaceAll('<imgpad>', family.placeholder) };
 }
 

@@ -39,7 +39,7 @@ export function createIdefics2Family(files: FamilyFiles): ImageFamily {
     layout(size) {
       const patches = quarters.partsOf(size).map(patchesOf);
       if (Math.min(...patches) === 0)
-        throw new RunError('unprocessable', 'the picture is smaller than a patch of this model');
+        throw new RunError('unprocessable', 'the image is smaller than a patch of this model');
       return { count, patches: Math.max(...patches) };
     },
     prepare(image) {

@@ -32,7 +32,7 @@ export function createImageEncoder(
     async measure(bytes, { images: count }) {
       const several = family.inCompany === true && count > 1;
       const layout = family.layout(await readEdges(bytes, request.maxPixels), several);
-      memory.check(layout.patches, 'picture');
+      memory.check(layout.patches, 'image');
       return layout;
     },
     async encode(bytes, { signal, images: count, question }) {
@@ -46,7 +46,7 @@ export function createImageEncoder(
         size: { width: image.width, height: image.height },
       });
       const { layout, runs, size } = await images.read(bytes, read, signal);
-      memory.check(layout.patches, 'picture');
+      memory.check(layout.patches, 'image');
       const parts: TensorLike[] = [];
       for (const one of runs) {
         parts.push(await run(one, signal));

@@ -15,7 +15,7 @@ export function imageToken({
   const tokenId = typeof named === 'number' ? named : tokenizer.idOf(text);
   const placeholder = tokenId === undefined ? undefined : tokenizer.tokenOf(tokenId);
   if (tokenId !== undefined && placeholder) return { placeholder, tokenId };
-  throw new RunError('not_ready', 'the model names no token of pictures (image_token_id)');
+  throw new RunError('not_ready', 'the model names no token of images (image_token_id)');
 }
 
 /**

@@ -21,7 +21,7 @@ export function createLlama4Family(files: FamilyFiles): ImageFamily {
   if ((processor['image_token'] ?? IMAGE) !== IMAGE || tokenizer.idOf(PATCH) !== tokenId)
     throw new RunError(
       'not_ready',
-      `the tokens of pictures are not ${IMAGE} and ${PATCH}, which Python writes`,
+      `the tokens of images are not ${IMAGE} and ${PATCH}, which Python writes`,
     );
   const { each, patches } = featuresOf(files, tiles.edge);
   const features = PATCH.repeat(each);

@@ -59,7 +59,7 @@ export function createOvis2Family(files: FamilyFiles): ImageFamily {
   if (marks.some((mark) => placeOf(mark) < 0) || tokenizer.idOf(ATOM) !== tokenId)
     throw new RunError(
       'not_ready',
-      'config.json: image_token_id and visual_indicator_token_ids are not the tokens around pictures',
+      'config.json: image_token_id and visual_indicator_token_ids are not the tokens around images',
     );
   /** Rows of a run's features: those around images, and behind them those of a tile. */
   const around = firstNumber(vision, 'num_visual_indicator_tokens') ?? 5;

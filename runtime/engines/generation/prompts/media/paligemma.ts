@@ -3,10 +3,10 @@ import { createLlavaFamily } from './llava.js';
 
 /** Images, the start token, the text and a line break: PaliGemmaProcessor's prompt. */
 const TEMPLATE = `{%- if messages | length != 1 or messages[0]['role'] != 'user' -%}
-{{- raise_exception('this model reads one message of the user, with pictures and a text') -}}
+{{- raise_exception('this model reads one message of the user, with images and a text') -}}
 {%- endif -%}
 {%- if messages[0]['content'] | selectattr('type', 'equalto', 'image') | list | length == 0 -%}
-{{- raise_exception('this model reads no text without a picture') -}}
+{{- raise_exception('this model reads no text without an image') -}}
 {%- endif -%}
 {%- for block in messages[0]['content'] -%}{%- if block['type'] == 'image' -%}{{- '<image>' -}}{%- endif -%}{%- endfor -%}
 {{- bos_token -}}

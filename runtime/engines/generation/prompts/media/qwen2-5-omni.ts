@@ -36,7 +36,7 @@ export function createQwen3OmniFamily(files: FamilyFiles): ImageFamily {
     ...family,
     begin(text) {
       if (count(text, start) === count(text, family.placeholder)) return text;
-      throw new RunError('unprocessable', `texts must not hold ${start}, which begins a picture`);
+      throw new RunError('unprocessable', `texts must not hold ${start}, which begins an image`);
     },
   };
 }

@@ -37,7 +37,7 @@ export function createQwen2AudioFamily(files: FamilyFiles): AudioFamily {
       const patches = stepsOf(samples);
       const count = Math.floor(patches / 2);
       if (count > 0) return { patches, count };
-      throw new RunError('unprocessable', 'the sound is too short: it has no whole step');
+      throw new RunError('unprocessable', 'the audio is too short: it has no whole step');
     },
     async prepare(samples, signal) {
       const { values, frames } = await extractor.whole(samples, windowSamples, signal);

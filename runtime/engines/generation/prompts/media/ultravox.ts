@@ -23,7 +23,7 @@ export function createUltravoxFamily(files: FamilyFiles): AudioFamily {
     ...{ ...token, rate: extractor.rate, mostPatches: Math.ceil(windowFrames / 2) },
     layout(samples) {
       if (samples > windowSamples) throw tooLong(windowSamples / extractor.rate);
-      if (samples < hop) throw new RunError('unprocessable', 'the sound is too short: it has no whole frame');
+      if (samples < hop) throw new RunError('unprocessable', 'the audio is too short: it has no whole frame');
       const steps = stepsOf(samples);
       return { patches: steps, count: 1 + Math.ceil(steps / joined) };
     },
@@ -39,6 +39,6 @@ export function createUltravoxFamily(files: FamilyFiles): AudioFamily {
 function tooLong(seconds: number): RunError {
   return new RunError(
     'unprocessable',
-    `the sound is longer than the ${seconds} s that this model hears; send a part of it`,
+    `the audio is longer than the ${seconds} s that this model reads; send a part of it`,
   );
 }

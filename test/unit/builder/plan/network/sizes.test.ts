@@ -15,7 +15,7 @@ test('a configuration of texts of an unknown type has the sizes that it names', 
   expect(sizesOf({ text_config: { hidden_size: 64 } })).toMatchObject({ hidden: 64, layers: 0, heads: 0 });
 });
 
-test('an encoder of pictures may name its edges as height and width, and leave out what its class knows', () => {
+test('an encoder of images may name its edges as height and width, and leave out what its class knows', () => {
   const vision_config = { image_size: [448, 448], patch_size: [14, 14], num_hidden_layers: 24 };
   expect(sizesOf({ model_type: 'internvl', vision_config }).vision).toEqual({
     ...{ hidden: 1024, intermediate: 4096, heads: 16, patches: 1025, masked: true },
@@ -65,7 +65,7 @@ test('Gemma 4: layers with wider heads count more, those that read others’ key
   expect(sizesOf({ ...config, global_head_dim: 32 }).keyLayers).toBe(3);
 });
 
-test('patches of pictures of any proportions are as many as the processor lets them become', () => {
+test('patches of images of any proportions are as many as the processor lets them become', () => {
   const config = { model_type: 'gemma4', text_config: {}, vision_config: { pooling_kernel_size: 2 } };
   expect(sizesOf(config).vision!.patches).toBe(1120);
 });

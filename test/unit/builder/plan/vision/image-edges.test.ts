@@ -115,7 +115,7 @@ test.each<[string, Json, Json, ImageSize]>([
     { height: 64, width: 96 },
   ],
   [
-    'pictures that keep their size',
+    'images that keep their size',
     {},
     { image_processor_type: 'GLPNFeatureExtractor' },
     { height: 736, width: 992 },

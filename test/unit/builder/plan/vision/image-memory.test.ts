@@ -43,7 +43,7 @@ const HIERA: Json = {
 const own = (config: Json, processing: Json): number => imageMemory(config, processing).run.own;
 const times = (large: number, small: number): number => Math.round((large / small) * 10) / 10;
 
-describe('a run with one picture', () => {
+describe('a run with one image', () => {
   test('what ONNX Runtime was measured to take', () => {
     // Sessions over the written copy of a graph, one image of 1000 x 750 (docs/measurements.md).
     const measured: [Json, Json, number][] = [
@@ -85,7 +85,7 @@ describe('a run with one picture', () => {
     expect(more.own).toBeGreaterThan(1.2 * run.own);
   });
 
-  test('GLPN decodes to the size of the picture', () => {
+  test('GLPN decodes to the size of the image', () => {
     const glpn = {
       model_type: 'glpn',
       hidden_sizes: [64, 128, 320, 512],
@@ -126,7 +126,7 @@ describe('a run with one picture', () => {
     expect(own({ ...masks, d_model: 256 }, squares)).toBe(own(rtDetr, squares));
   });
 
-  test('pictures that keep their proportions are reckoned with the longest, too', () => {
+  test('images that keep their proportions are reckoned with the longest, too', () => {
     const { run, longest } = imageMemory({ backbone_config: RESNET, d_model: 256 }, DETR);
     expect(longest.own).toBeGreaterThan(1.15 * run.own);
     const same = imageMemory(VIT, square(224));
@@ -149,7 +149,7 @@ describe('a run with one picture', () => {
       square(512),
     ],
     ['the decoder of stages', SEGFORMER, { ...SEGFORMER, decoder_hidden_size: 768 }, square(512)],
-    ['the fused pictures of a neck', VIT, { ...VIT, fusion_hidden_size: 256 }, square(384)],
+    ['the fused images of a neck', VIT, { ...VIT, fusion_hidden_size: 256 }, square(384)],
     [
       'masks and their features',
       { backbone_config: RESNET },
@@ -176,7 +176,7 @@ describe('a run with one picture', () => {
 });
 
 describe('beside runs', () => {
-  test('tensors that were read stay until V8 collects them: of pictures, masks and depths', () => {
+  test('tensors that were read stay until V8 collects them: of images, masks and depths', () => {
     const small = imageMemory(VIT, square(224)).tensors;
     expect(small).toBe(8 * 4 * 3 * 224 * 224);
     const large = imageMemory(VIT, square(2048)).tensors;

@@ -22,7 +22,7 @@ function requestFor(
 /** More than one run takes. */
 const TEXTS = Array.from({ length: 300 }, (_, i) => `a ${i % 2 === 0 ? 'red' : 'very small'} circle ${i}`);
 
-test('a picture gets the same logit for each of many texts as for it alone', async () => {
+test('an image gets the same logit for each of many texts as for it alone', async () => {
   const image = readFileSync(join(ZOO, 'zero-shot-image-classification/clip-tiny/media/photo.jpg'));
   const matcher = await loadImageTextMatcher(requestFor('zero-shot-image-classification', 'clip-tiny'));
   const together = await matcher.match(image, TEXTS, signal);

@@ -3,7 +3,7 @@ import { createFeatureExtractor } from '../../../../../runtime/engines/processor
 const never = new AbortController().signal;
 
 test.each([true, false])(
-  'pieces of a sound do not share their memory (do_normalize %s)',
+  'pieces of an audio clip do not share their memory (do_normalize %s)',
   async (do_normalize) => {
     const { extract } = createFeatureExtractor({ do_normalize });
     const whole = Float32Array.from({ length: 100 }, (_, i) => Math.sin(i));

@@ -30,5 +30,5 @@ test.each([
 });
 
 test('an image of one line that is too long is refused', () => {
-  expect(() => createDeepseekOcr2Processor({}).tilesOf({ width: 4000, height: 1 })).toThrow('picture');
+  expect(() => createDeepseekOcr2Processor({}).tilesOf({ width: 4000, height: 1 })).toThrow('image');
 });

@@ -8,7 +8,7 @@ const white = (height: number, width: number) => ({
 });
 
 // pad_to_square of image_processing_deepseek_vl.py
-test('bars have the colour of the means, and the picture stands in the middle', () => {
+test('bars have the colour of the means, and the image stands in the middle', () => {
   const { process } = createBarredProcessor({ size, min_size: 4, image_mean: [0.5, 0.25, 0.1], ...plain });
   const values = process(white(40, 20));
   const line = (channel: number) => [...values.subarray(channel * 256, channel * 256 + 16)];

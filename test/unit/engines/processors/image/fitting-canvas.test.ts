@@ -15,11 +15,11 @@ test.each([
   [{ height: 480, width: 640 }, 6, { rows: 2, columns: 3 }],
   [{ height: 1000, width: 20 }, 12, { rows: 12, columns: 1 }],
   [{ height: 61, width: 100 }, 9, { rows: 2, columns: 4 }],
-])('a picture of %j has of %d tiles at most those of %j', (size, most, canvas) => {
+])('an image of %j has of %d tiles at most those of %j', (size, most, canvas) => {
   expect(fittingCanvas(size, { least: 1, most, tile })).toEqual(canvas);
 });
 
-test('a picture that is not cut is one tile', () => {
+test('an image that is not cut is one tile', () => {
   const settings = { size: tile, crop_to_patches: false };
   expect(createFittingProcessor(settings).tilesOf({ height: 500, width: 300 })).toBe(1);
 });

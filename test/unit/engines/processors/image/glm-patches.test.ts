@@ -11,7 +11,7 @@ test.each([
   [{}, { height: 4000, width: 3000 }, [2800, 2100]],
   [{ min_pixels: 1, max_pixels: 2 }, { height: 70, width: 98 }, [56, 112]],
   [{}, { height: 49, width: 27 }, [112, 84]],
-])('by %j a picture of %j becomes one of %j', (settings, size, [height, width]) => {
+])('by %j an image of %j becomes one of %j', (settings, size, [height, width]) => {
   const patch = 'patch_size' in settings ? settings.patch_size : 14;
   expect(createGlmPatchProcessor(settings).gridOf(size)).toEqual([1, height! / patch, width! / patch]);
 });
@@ -20,7 +20,7 @@ test('the most patches are those of the most pixels, which all frames share', ()
   expect(createGlmPatchProcessor(TINY).mostPatches).toBe(100);
 });
 
-test('a small picture that is too long once it is enlarged is refused', () => {
+test('a small image that is too long once it is enlarged is refused', () => {
   expect(() => createGlmPatchProcessor({}).gridOf({ height: 13, width: 2700 })).toThrow('200 times as long');
 });
 

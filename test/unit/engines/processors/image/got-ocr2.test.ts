@@ -13,11 +13,11 @@ test.each([
   [44, 60, 12, 4 * 3 + 1],
   [44, 60, 6, 3 * 2 + 1],
   [64, 64, 12, 3 * 3 + 1],
-])('a picture %i high and %i wide has of %i tiles %i', (height, width, max_patches, count) => {
+])('an image %i high and %i wide has of %i tiles %i', (height, width, max_patches, count) => {
   expect(createCanvasProcessor({ size, max_patches }).tilesOf({ height, width })).toBe(count);
 });
 
-test('tiles go row by row, the whole picture is the last one', () => {
+test('tiles go row by row, the whole image is the last one', () => {
   const data = new Uint8Array(32 * 32 * 3).fill(255);
   for (let y = 0; y < 16; y++) data.fill(0, y * 96, y * 96 + 48);
   const settings = { size, max_patches: 4, do_normalize: false };

@@ -3,7 +3,7 @@ import { createQuarterProcessor } from '../../../../../runtime/engines/processor
 const size = { shortest_edge: 15, longest_edge: 38 };
 
 // get_resize_output_image_size of image_processing_idefics2.py
-test('a picture is four quarters and itself, each within its edges', () => {
+test('an image is four quarters and itself, each within its edges', () => {
   const { partsOf } = createQuarterProcessor({ size, do_image_splitting: true });
   expect(partsOf({ height: 97, width: 33 })).toEqual(
     Array.from({ length: 5 }, () => ({ height: 38, width: 15 })),
@@ -19,7 +19,7 @@ test('a picture is four quarters and itself, each within its edges', () => {
   ]);
 });
 
-test('a picture that is not cut is one', () => {
+test('an image that is not cut is one', () => {
   expect(createQuarterProcessor({ size }).partsOf({ height: 10, width: 20 })).toEqual([
     { height: 15, width: 20 },
   ]);
@@ -37,6 +37,6 @@ test.each([
   { height: 1, width: 9 },
   { height: 3, width: 9 },
   { height: 9, width: 1 },
-])('a picture of %j is refused', (edges) => {
+])('an image of %j is refused', (edges) => {
   expect(() => createQuarterProcessor({ size, do_image_splitting: true }).partsOf(edges)).toThrow('pixels');
 });

@@ -23,14 +23,14 @@ test.each([
   expect(tiles(longest, edge).partsOf({ height, width })).toEqual({ rows, columns });
 });
 
-test('a small picture stays whole, and so do all where none are to be cut', () => {
+test('a small image stays whole, and so do all where none are to be cut', () => {
   expect(tiles(32, 32).partsOf({ height: 10, width: 10 })).toBeUndefined();
   expect(
     tiles(2048, 512, { do_image_splitting: false }).partsOf({ height: 480, width: 640 }),
   ).toBeUndefined();
 });
 
-test('squares have the values of Python, the whole picture last', () => {
+test('squares have the values of Python, the whole image last', () => {
   const { process } = tiles(16, 8, { image_mean: [0.5, 0.4, 0.3], image_std: [0.5, 0.6, 0.7] });
   const data = Uint8Array.from({ length: 15 * 27 * 3 }, (_, i) => (i * 37) % 256);
   const squares = process({ data, width: 27, height: 15, channels: 3 }).map((square) => square());
@@ -42,7 +42,7 @@ test('squares have the values of Python, the whole picture last', () => {
   ]);
 });
 
-test.each([1, 3, 4])('a picture of %d rows, which Python takes for channels, is refused', (height) => {
+test.each([1, 3, 4])('an image of %d rows, which Python takes for channels, is refused', (height) => {
   expect(() => tiles(64, 32).partsOf({ height, width: 90 })).toThrow(/pixels high/);
 });
 

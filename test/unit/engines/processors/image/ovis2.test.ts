@@ -6,16 +6,16 @@ import {
 const limits = { least: 1, most: 9, tile: { height: 448, width: 448 } };
 
 test.each([
-  ['a picture of one tile', { height: 400, width: 448 }, { rows: 1, columns: 1 }],
+  ['an image of one tile', { height: 400, width: 448 }, { rows: 1, columns: 1 }],
   // Python takes rows for columns: a high image gets two columns.
-  ['a high picture', { height: 896, width: 448 }, { rows: 1, columns: 2 }],
-  ['a wide picture', { height: 448, width: 1344 }, { rows: 3, columns: 1 }],
-  ['a picture that no canvas covers', { height: 4000, width: 4000 }, { rows: 3, columns: 3 }],
+  ['a high image', { height: 896, width: 448 }, { rows: 1, columns: 2 }],
+  ['a wide image', { height: 448, width: 1344 }, { rows: 3, columns: 1 }],
+  ['an image that no canvas covers', { height: 4000, width: 4000 }, { rows: 3, columns: 3 }],
 ])('%s', (_, size, canvas) => {
   expect(coveringCanvas(size, limits)).toEqual(canvas);
 });
 
-test('pictures are whole where the file does not ask for tiles', () => {
+test('images are whole where the file does not ask for tiles', () => {
   const { gridOf, tilesOf } = createOvis2Processor({ image_processor_type: 'Ovis2ImageProcessor' });
   expect(gridOf({ height: 2000, width: 500 })).toEqual({ rows: 1, columns: 1 });
   expect(tilesOf({ height: 2000, width: 500 })).toBe(1);

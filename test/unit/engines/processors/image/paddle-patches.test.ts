@@ -7,7 +7,7 @@ test.each([
   [{ height: 10, width: 100 }, [1, 2, 20]],
   [{ height: 40, width: 7 }, [1, 12, 2]],
   [{ height: 48, width: 32 }, [1, 6, 4]],
-])('a picture of %j is enlarged to a cell at least', (size, grid) => {
+])('an image of %j is enlarged to a cell at least', (size, grid) => {
   expect(createPaddlePatchProcessor(SETTINGS).gridOf(size)).toEqual(grid);
 });
 

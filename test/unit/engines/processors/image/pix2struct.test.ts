@@ -9,7 +9,7 @@ test.each([
   expect(() => createImageProcessor({ ...PIX2STRUCT, ...settings })).toThrow(message);
 });
 
-test('a picture of one colour is all zeros beside its rows and columns', () => {
+test('an image of one colour is all zeros beside its rows and columns', () => {
   const image = { data: new Uint8Array(32 * 32 * 3).fill(100), width: 32, height: 32, channels: 3 };
   const { values, height, patches } = createImageProcessor({ ...PIX2STRUCT, max_patches: 4 }).process(image);
   expect([height, patches]).toEqual([4, [2, 2]]);

@@ -104,7 +104,7 @@ test('means of two channels are refused', () => {
   expect(() => createImageProcessor({ image_mean: [0.5, 0.5] })).toThrow(/for 3 channels, not for 2/);
 });
 
-test('SAM fills pictures up to a pad_size of one number', () => {
+test('SAM fills images up to a pad_size of one number', () => {
   const sam = { image_processor_type: 'SamImageProcessor', size: { longest_edge: 16 } };
   const image = { data: new Uint8Array(3 * 8 * 4).fill(9), width: 8, height: 4, channels: 3 };
   const found = createImageProcessor({ ...sam, pad_size: 20 }).process(image);

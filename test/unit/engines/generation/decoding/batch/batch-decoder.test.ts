@@ -56,7 +56,7 @@ test('rows that are dropped leave the batch, those that branch join it', async (
   expect(runs).toEqual(['prompt 1', 'step 2,3', 'step 4']);
 });
 
-test('prompts of the same tokens and other pictures share what stands before the pictures', async () => {
+test('prompts of the same tokens and other images share what stands before the images', async () => {
   const { runs, start } = counting();
   const words = Array.from({ length: 20 }, (_, i) => i);
   const tokens = [...words, 99, 99, 7];

@@ -61,7 +61,7 @@ test('a window is encoded once, and one whose caller has left not at all', async
   expect(graphRuns() - before).toBe(1);
 });
 
-test('models that take sounds of any length are run as they come', async () => {
+test('models that take audio of any length are run as they come', async () => {
   const encoder = await open({ max_source_positions: undefined });
   const before = graphRuns();
   await Promise.all([3, 5].map((seed) => encoder.encode(window(seed), signal)));

@@ -13,7 +13,7 @@ const files = (changes: Partial<Record<keyof FamilyFiles, object>> = {}) =>
     },
   }) as unknown as FamilyFiles;
 
-test('a picture has as many tokens as its square has queries', () => {
+test('an image has as many tokens as its square has queries', () => {
   const family = createAriaFamily(files());
   const layout = family.layout({ width: 640, height: 480 });
   expect(layout).toEqual({ count: 256, patches: 4900 });

@@ -9,7 +9,7 @@ const files = (known = true): FamilyFiles => ({
   processor: {},
   tokenizer: {
     idOf: () => (known ? 5 : undefined),
-    tokenOf: () => '<sound>',
+    tokenOf: () => '<audio>',
   } as unknown as FamilyFiles['tokenizer'],
 });
 const SECOND = 16_000;
@@ -21,7 +21,7 @@ test.each([
 ])('Voxtral: %i samples fill whole windows with %i features', async (samples, count) => {
   const family = createVoxtralFamily(files());
   expect(family.layout(samples)).toEqual({ count, patches: 1500 });
-  expect(family.expand({ count: 2, patches: 1 })).toBe('[BEGIN_AUDIO]<sound><sound>');
+  expect(family.expand({ count: 2, patches: 1 })).toBe('[BEGIN_AUDIO]<audio><audio>');
 });
 
 test('a window of Voxtral has its part of the spectrogram, and memory of its own', async () => {
@@ -57,8 +57,8 @@ test('what Ultravox does not hear is refused', () => {
   expect(() => layout(159)).toThrow('too short');
 });
 
-test('a tokenizer without a token of sounds is refused', () => {
-  expect(() => createVoxtralFamily(files(false))).toThrow('no token of sounds ([AUDIO], audio_token_id)');
+test('a tokenizer without a token of audio is refused', () => {
+  expect(() => createVoxtralFamily(files(false))).toThrow('no token of audio ([AUDIO], audio_token_id)');
 });
 
 /** Steps are (frames - 1) // 2 + 1, features (steps - 2) // 2 + 1; WhisperFeatureExtractor cuts at 30 s. */
@@ -76,13 +76,13 @@ test.each([
   expect(run!()['step_count']!.data).toEqual(BigInt64Array.of(BigInt(patches)));
 });
 
-test('Qwen2-Audio marks a sound at both ends, and hears none without a pair of steps', () => {
+test('Qwen2-Audio marks an audio clip at both ends, and hears none without a pair of steps', () => {
   const { layout, expand } = createQwen2AudioFamily(files());
-  expect(expand({ count: 2, patches: 4 })).toBe('<|audio_bos|><sound><sound><|audio_eos|>');
+  expect(expand({ count: 2, patches: 4 })).toBe('<|audio_bos|><audio><audio><|audio_eos|>');
   expect(() => layout(320)).toThrow('too short');
 });
 
-test('Qwen2-Audio reads sounds where its processor writes them', () => {
+test('Qwen2-Audio reads audio where its processor writes them', () => {
   expect(() => createQwen2AudioFamily({ ...files(), config: { audio_token_index: 5 } })).not.toThrow();
   expect(() => createQwen2AudioFamily({ ...files(), config: { audio_token_index: 6 } })).toThrow(
     'audio_token_index is not the token <|AUDIO|> (5)',

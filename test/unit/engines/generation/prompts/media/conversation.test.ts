@@ -21,7 +21,7 @@ test('media come in their order', () => {
   expect(mediaOf(talk)).toEqual([{ kind: 'audio', bytes }]);
 });
 
-test('a template that knows of sounds gets blocks', () => {
+test('a template that knows of audio gets blocks', () => {
   const source = "{% for c in m['content'] %}{% if c['type'] == 'audio' %}";
   expect(asTemplateReads(talk, source, { audio })).toEqual([
     { role: 'system', content: [{ type: 'text', text: 'be brief' }] },

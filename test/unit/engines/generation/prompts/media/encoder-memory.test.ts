@@ -25,16 +25,16 @@ const request = (limit?: number): LoadRequest => ({
   memory: limit === undefined ? undefined : { limit, bodies: 0 },
 });
 
-test('a picture of more patches than there is memory for is refused by what it takes', () => {
+test('an image of more patches than there is memory for is refused by what it takes', () => {
   const plan = planEncoderMemory(request(8 * 2 ** 30), SIZES, 65_536);
-  plan.check(1024, 'picture');
-  expect(() => plan.check(65_536, 'picture')).toThrow(
-    /^the picture becomes 65536 patches, whose run takes up to \d+ MB; in the \d+ MB of memory .* room for \d+ patches/,
+  plan.check(1024, 'image');
+  expect(() => plan.check(65_536, 'image')).toThrow(
+    /^the image becomes 65536 patches, whose run takes up to \d+ MB; in the \d+ MB of memory .* room for \d+ patches/,
   );
-  expect(() => plan.check(65_536, 'picture')).toThrow(expect.objectContaining({ code: 'payload_too_large' }));
+  expect(() => plan.check(65_536, 'image')).toThrow(expect.objectContaining({ code: 'payload_too_large' }));
 });
 
-test('what the largest picture takes is set aside, and half of the room at most', () => {
+test('what the largest image takes is set aside, and half of the room at most', () => {
   const [small, large] = [1024, 65_536].map((most) => planEncoderMemory(request(8 * 2 ** 30), SIZES, most));
   expect(small!.reserved).toBeLessThan(400 * 2 ** 20);
   expect(large!.reserved).toBeGreaterThan(2 ** 30);
@@ -54,14 +54,14 @@ test.each([
   const written = { ...own, spec: { ...own.spec, written: [] } };
   // Sixteen heads of 12101 x 12101 scores, twice, would be 23 GB; states are 1.1 GB.
   const [exported, ours] = [own, written].map((each) => planEncoderMemory(each, sizes, 12_101));
-  expect(() => exported!.check(12_101, 'picture')).toThrow(/there is room for \d+ patches: send a smaller/);
-  const tried = () => ours!.check(12_101, 'picture');
+  expect(() => exported!.check(12_101, 'image')).toThrow(/there is room for \d+ patches: send a smaller/);
+  const tried = () => ours!.check(12_101, 'image');
   if (inPart) tried();
   else expect(tried).toThrow(/there is room for/);
 });
 
 test('without a limit nothing is refused', () => {
   const plan = planEncoderMemory(request(), SIZES, Infinity);
-  plan.check(1e6, 'picture');
+  plan.check(1e6, 'image');
   expect(plan.reserved).toBe(0);
 });

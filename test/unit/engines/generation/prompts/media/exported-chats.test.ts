@@ -82,7 +82,7 @@ describe('Chameleon', () => {
       files({ vocabulary_map: map }, settings, { processor, tokenizer: { ...start, ...tokenizer } }),
     );
 
-  test('cells of a picture between two tokens; what parts texts stands behind all', () => {
+  test('cells of an image between two tokens; what parts texts stands behind all', () => {
     const family = made();
     const layout = family.layout({ width: 90, height: 50 });
     expect(layout.count).toBe(4);

@@ -30,7 +30,7 @@ test.each([
     '\n\n<b><i><i><e>\n\n',
   ],
   ['config.json names', {}, { eoi_token_index: 1 }, '\n\n<b><i><i><i>\n\n'],
-])('a picture stands between the tokens that %s', (_, named, config, written) => {
+])('an image stands between the tokens that %s', (_, named, config, written) => {
   expect(family(named, config).expand({ count: 2, patches: 4 })).toBe(written);
 });
 

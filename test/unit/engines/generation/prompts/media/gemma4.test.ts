@@ -54,7 +54,7 @@ test('a run reads patches of values from 0 to 1', () => {
   expect(shapes!.data).toEqual(BigInt64Array.of(6n, 44n));
 });
 
-test('a picture that is longer than the table of places is refused', () => {
+test('an image that is longer than the table of places is refused', () => {
   const config = { vision_config: { ...VISION, position_embedding_size: 100 } };
   expect(() => family({}, NAMES, config).layout({ height: 1, width: 60 })).toThrow(/100 patches long/);
 });

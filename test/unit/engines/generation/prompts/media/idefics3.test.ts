@@ -12,7 +12,7 @@ const family = (config: object = {}, tokenizer: object = {}, create = createIdef
     tokenizer: { tokenOf: () => '<image>', config: tokenizer } as unknown as TextTokenizer,
   });
 
-test('a large picture is written in lines of squares, with the whole picture after a blank line', () => {
+test('a large image is written in lines of squares, with the whole image after a blank line', () => {
   const { layout, expand } = family();
   const found = layout({ height: 20, width: 64 });
   expect(found).toEqual({ count: 6, patches: 16, parts: { rows: 1, columns: 2 } });

@@ -22,7 +22,7 @@ const video = (frames: number, fps: number) => ({
   duration: frames / fps,
 });
 
-test('a picture has the features of all its tiles between two marks', () => {
+test('an image has the features of all its tiles between two marks', () => {
   const family = createInternVlFamily(files());
   expect(family.layout({ width: 130, height: 30 })).toEqual({ patches: 17, count: 20 });
   expect(family.expand({ patches: 17, count: 4 })).toBe('<i>@@@@</img>');

@@ -16,7 +16,7 @@ const family = (processing: object = {}, tokenizer: object = {}, config: object 
 const large = { height: 48, width: 96 };
 const tile = '<i>'.repeat(4);
 
-test('a large picture is written tile by tile, with the whole picture at the end', () => {
+test('a large image is written tile by tile, with the whole image at the end', () => {
   const { layout, expand } = family({ max_tiles: 2 });
   const found = layout(large);
   expect(found).toEqual({ count: 16, patches: 32, parts: { rows: 1, columns: 2 } });
@@ -26,7 +26,7 @@ test('a large picture is written tile by tile, with the whole picture at the end
   );
 });
 
-test('the whole picture is left out where the processor says so', () => {
+test('the whole image is left out where the processor says so', () => {
   const { layout, expand, prepare } = family({ max_tiles: 2, use_thumbnail: false });
   expect(expand(layout(large))).not.toContain('thumbnail');
   const image = { data: new Uint8Array(48 * 96 * 3), ...large, channels: 3 } as const;
@@ -37,7 +37,7 @@ test('the whole picture is left out where the processor says so', () => {
   ]);
 });
 
-test('a small picture, and each where nothing is split, stays whole', () => {
+test('a small image, and each where nothing is split, stays whole', () => {
   const whole = { count: 8, patches: 32 };
   expect(family().layout({ height: 16, width: 32 })).toEqual(whole);
   const { layout, expand } = family({ do_image_splitting: false });
@@ -66,7 +66,7 @@ test.each([
   expect(() => family(processing, {}, config)).toThrow(name);
 });
 
-test('pictures that Python fails with, or reads in an order of its own, are refused', () => {
+test('images that Python fails with, or reads in an order of its own, are refused', () => {
   expect(() => family().layout({ height: 1, width: 700 })).toThrow('patches');
   const single = family({ min_tiles: 1, max_tiles: 2 });
   expect(() => single.layout({ height: 60, width: 50 })).toThrow('single tile');

@@ -11,7 +11,7 @@ const family = (processing: object = {}, processor: object = {}, config: object 
     tokenizer: { idOf: () => 7, config: {} } as unknown as TextTokenizer,
   });
 
-test('a large picture is written tile by tile, with the whole picture at the end', () => {
+test('a large image is written tile by tile, with the whole image at the end', () => {
   const { layout, expand } = family();
   const found = layout({ height: 40, width: 48 });
   expect(found).toEqual({ count: 5, patches: 5, parts: { rows: 2, columns: 2 } });
@@ -19,14 +19,14 @@ test('a large picture is written tile by tile, with the whole picture at the end
   expect(expand(found)).toBe(`<|image_start|>${row}${row}<|image|><|patch|><|image_end|>`);
 });
 
-test('a small picture is one tile', () => {
+test('a small image is one tile', () => {
   const { layout, expand } = family();
   const found = layout({ height: 10, width: 12 });
   expect(found).toEqual({ count: 1, patches: 5 });
   expect(expand(found)).toBe('<|image_start|><|image|><|patch|><|image_end|>');
 });
 
-test('tiles are black where a picture ends, and levels are of bfloat16', () => {
+test('tiles are black where an image ends, and levels are of bfloat16', () => {
   const image = {
     data: new Uint8Array(10 * 24 * 3).fill(200),
     height: 10,
@@ -46,8 +46,8 @@ test.each([
   [{ max_patches: 0 }, {}, {}, 'max_patches'],
   [{ resample: 1 }, {}, {}, 'resample'],
   [{}, { patch_size: 4 }, {}, 'patch_size'],
-  [{}, { image_token: '<i>' }, {}, 'tokens of pictures'],
-  [{}, {}, { image_token_index: 8 }, 'tokens of pictures'],
+  [{}, { image_token: '<i>' }, {}, 'tokens of images'],
+  [{}, {}, { image_token_index: 8 }, 'tokens of images'],
 ])('%j with %j and %j is refused', (processing, processor, config, named) => {
   expect(() => family(processing, processor, config)).toThrow(named);
 });

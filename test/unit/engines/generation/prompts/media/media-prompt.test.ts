@@ -33,13 +33,13 @@ test('media of several kinds go where their placeholders are', () => {
   expect(media).toEqual([given[1], given[0], given[2]]);
 });
 
-test('each placeholder becomes as many tokens as its picture has features', () => {
+test('each placeholder becomes as many tokens as its image has features', () => {
   const media = [medium(1, 2), medium(2, 1)];
   const { text } = expandMedia({ image: family }, 'a <image> b <image>', media);
   expect(text).toBe('a <image><image> b <image>');
 });
 
-test('what pictures share with what stands beside them is written once', () => {
+test('what images share with what stands beside them is written once', () => {
   const image = { ...family, shared: '|', expand: () => '|<image>|' };
   const given = [medium(1, 1), medium(2, 1), medium(3, 1)];
   expect(expandMedia({ image }, '<image><image>a|<image>', given).text).toBe('|<image>|<image>|a|<image>|');
@@ -48,18 +48,18 @@ test('what pictures share with what stands beside them is written once', () => {
 
 test.each([
   ['a text that holds the placeholder', 'a <image>', 0],
-  ['a template that leaves pictures out', 'a', 1],
+  ['a template that leaves images out', 'a', 1],
 ])('%s is refused', (_, text, images) => {
   const given = Array.from({ length: images }, () => medium(1, 1));
   expect(() => expandMedia({ image: family }, text, given)).toThrow(/places for/);
 });
 
 test('a text that holds the placeholder of media that are not read is refused', () => {
-  const image = { ...family, foreign: ['<sound>'] };
-  expect(() => expandMedia({ image }, 'a <sound>', [])).toThrow(/must not hold <sound>/);
+  const image = { ...family, foreign: ['<audio>'] };
+  expect(() => expandMedia({ image }, 'a <audio>', [])).toThrow(/must not hold <audio>/);
 });
 
-test('features stand where the tokens of pictures are, in the order of the pictures', () => {
+test('features stand where the tokens of images are, in the order of the images', () => {
   const prompt = mediaPrompt(TOKENS, [1, 9, 9, 9, 2, 9, 3], [image(1, 2), image(2, 2)]);
   expect(
     prompt.spans!.map(({ start, count, features: { data } }) => [start, count, [...(data as Float32Array)]]),
@@ -71,7 +71,7 @@ test('features stand where the tokens of pictures are, in the order of the pictu
   expect(prompt.positions).toBeUndefined();
 });
 
-test('another picture has other keys, the same has the same', () => {
+test('another image has other keys, the same has the same', () => {
   const keysOf = (id: number) => mediaPrompt(TOKENS, [1, 9, 9, 2], [image(id, 2)]).keys;
   expect(keysOf(1)).toEqual(keysOf(1));
   const [one, other] = [keysOf(1)!, keysOf(2)!];

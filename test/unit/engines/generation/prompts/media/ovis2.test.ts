@@ -28,7 +28,7 @@ test.each([
   ['another token of features', { image_token_id: 8 }, {}, 'image_token_id'],
   ['other marks', { visual_indicator_token_ids: [8, 9] }, {}, 'visual_indicator_token_ids'],
   ['another number of features', {}, { image_seq_length: 4 }, '1 features'],
-  ['other pictures', { vision_config: {} }, {}, 'image_size'],
+  ['other images', { vision_config: {} }, {}, 'image_size'],
 ])('files with %s are refused', (_, config, processor, message) => {
   expect(() => family(config, processor)).toThrow(message);
 });
