@@ -158,6 +158,7 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['automatic-speech-recognition/parakeet-ctc', 'ctc'],
   ['automatic-speech-recognition/parakeet-tdt', 'ctc'],
   ['automatic-speech-recognition/lasr-ctc', 'ctc'],
+  ['automatic-speech-recognition/granite-speech5-ctc', 'ctc'],
   ['automatic-speech-recognition/omniasr-ctc', 'ctc'],
   ['automatic-speech-recognition/parakeet-rnnt', 'ctc'],
 ];

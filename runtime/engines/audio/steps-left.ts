@@ -30,6 +30,7 @@ function convolutionsOf(config: Json, reader: AudioReader): readonly Convolution
   if (reader === 'moonshine') return MOONSHINE;
   if (reader === 'moonshine-streaming') return MOONSHINE_STREAMING;
   if (reader === 'lasr') return lasrConvolutions(config);
+  if (reader === 'granite-speech5') return graniteHalvings(config);
   const listed = reader === 'omniasr' ? ((config['audio_config'] ?? {}) as Json) : config;
   const [kernels, strides] = [listed['conv_kernel'], listed['conv_stride']];
   const readers =
@@ -45,6 +46,15 @@ export function lasrConvolutions(config: Json): readonly Convolution[] {
   const kernel = firstNumber(encoder, 'subsampling_conv_kernel_size') ?? 5;
   const stride = firstNumber(encoder, 'subsampling_conv_stride') ?? 2;
   return [1, 2].map(() => ({ kernel, stride, padding: 0 }));
+}
+
+/** Layers of Granite Speech 5 that leave one step of each two. */
+function graniteHalvings(config: Json): readonly Convolution[] {
+  const encoder = (config['encoder_config'] ?? {}) as Json;
+  const layers = firstNumber(encoder, 'num_hidden_layers') ?? 16;
+  const listed = (encoder['subsample_layers'] as number[] | null | undefined) ?? [0, 1];
+  const halving = [...new Set(listed)].filter((layer) => layer >= 0 && layer < layers);
+  return halving.map(() => ({ kernel: 2, stride: 2, padding: 0 }));
 }
 
 function adaptersOf(config: Json, reader: AudioReader): Convolution[] {

@@ -1,6 +1,7 @@
 import type { AnyFamily } from '../family.js';
 import { ast } from './audio-spectrogram-transformer.js';
 import { data2vecAudio } from './data2vec-audio.js';
+import { graniteSpeech5Ctc } from './granite-speech5.js';
 import { hubert } from './hubert.js';
 import { lasrCtc } from './lasr.js';
 import { moonshineStreaming } from './moonshine-streaming.js';
@@ -21,6 +22,7 @@ export const AUDIOS: readonly AnyFamily[] = [
   ...[wav2vec2, unispeech, unispeechSat, hubert, wavlm, data2vecAudio, wav2vec2Bert, parakeetCtc, lasrCtc],
   ...[
     omniAsrCtc,
+    graniteSpeech5Ctc,
     parakeetTdt,
     parakeetRnnt,
     whisper,

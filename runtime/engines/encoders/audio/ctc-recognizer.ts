@@ -12,13 +12,17 @@ import { loadCtcVocabulary } from '../../tokenizers/ctc-vocabulary.js';
 import { openAudioModel } from './audio-model.js';
 import { loadTransducer } from './transducer.js';
 
+/** Of pieces of words, and of steps that Python knows no samples of. */
+const UNCUT: ReadonlySet<AudioReader> = new Set(['parakeet', 'omniasr', 'granite-speech5']);
+
 /** *ForCTC: input_values or input_features -> logits [1, steps, tokens]. */
 export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRecognizer> {
   const reader = readersIn(request).audio;
   if (reader === 'transducer' || reader === 'tdt') return loadTransducer(request);
   const { config, rate, hop, samples, run } = await openAudioModel(request, 'logits');
   // Of words, not letters.
-  const hasPieces = reader === 'parakeet' || reader === 'lasr' || reader === 'omniasr';
+  const isUncut = UNCUT.has(reader);
+  const hasPieces = isUncut || reader === 'lasr';
   const vocabulary = await (hasPieces
     ? loadCtcPieces(request.dir, reader === 'omniasr')
     : loadCtcVocabulary(request.dir));
@@ -30,8 +34,7 @@ export async function loadCtcRecognizer(request: LoadRequest): Promise<SpeechRec
       signal,
     ) {
       // Python has no times of pieces of words, and no samples of these steps to cut audio clips by.
-      if (reader === 'parakeet' || reader === 'omniasr')
-        refuse({ return_timestamps, chunk_length_s, stride_length_s }, 'no other parameter');
+      if (isUncut) refuse({ return_timestamps, chunk_length_s, stride_length_s }, 'no other parameter');
       if (hasPieces) refuse({ return_timestamps }, 'chunk_length_s and stride_length_s');
       // Times of letters or words change nothing in the text; there are no others, as in Python.
       if (return_timestamps === true) refuse({ return_timestamps });

@@ -1,6 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
 import { createAstExtractor } from './ast.js';
+import { createGraniteSpeech5Extractor } from './granite-speech5.js';
 import { createLasrExtractor } from './lasr.js';
 import { createParakeetExtractor } from './parakeet.js';
 import { createSeamlessExtractor } from './seamless-m4t.js';
@@ -19,6 +20,7 @@ const EXTRACTORS: Readonly<Record<string, CreateExtractor>> = {
   SeamlessM4T: createSeamlessExtractor,
   Parakeet: createParakeetExtractor,
   Lasr: createLasrExtractor,
+  GraniteSpeech5: createGraniteSpeech5Extractor,
   OmniASR: createOmniAsrExtractor,
   SpeechT5: createSpeechT5Extractor,
   Speech2Text: createSpeech2TextExtractor,

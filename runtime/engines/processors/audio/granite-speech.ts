@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
 import { melFilters } from './mel-filters.js';
-import { createSpectrogram } from './spectrogram.js';
+import { createSpectrogram, type MakeSpectrogram } from './spectrogram.js';
 import { centredWindow } from './window.js';
 
 /** Frames of a step. */
@@ -20,18 +20,23 @@ export interface GraniteSpeechExtractor {
   extract(samples: Float32Array, signal: AbortSignal): Promise<Float32Array>;
 }
 
+export interface TorchSpectrogram {
+  /** Samples per second. */
+  rate: number;
+  /** Samples from one frame to the next. */
+  hop: number;
+  /** Samples that are mirrored at either end; torch mirrors no more than there are. */
+  margin: number;
+  spectrogram: MakeSpectrogram;
+}
+
 /**
- * Mel filters of torchaudio around each hundredth of a second, two frames to a step (GraniteSpeechFeatureExtractor).
- * `melspec_kwargs` of the file are written by Python and not read.
+ * The decimal logarithm of torchaudio's MelSpectrogram.
  * @throws RunError `not_ready` for settings that are not known
  */
-export function createGraniteSpeechExtractor(config: Json): GraniteSpeechExtractor {
-  const {
-    sampling_rate: rate = 16_000,
-    n_fft: length = 512,
-    win_length = 400,
-  } = config as Record<string, number>;
-  const { hop_length: hop = 160, n_mels: filters = 80 } = config as Record<string, number>;
+export function torchSpectrogram(config: Json, filters: number): TorchSpectrogram {
+  const { sampling_rate: rate = 16_000, n_fft: length = 512 } = config as Record<string, number>;
+  const { win_length = 400, hop_length: hop = 160 } = config as Record<string, number>;
   if (length % 2 !== 0) throw new RunError('not_ready', 'processor_config.json: an odd n_fft is not known');
   const margin = length / 2;
   const spectrogram = createSpectrogram({
@@ -39,6 +44,17 @@ export function createGraniteSpeechExtractor(config: Json): GraniteSpeechExtract
     ...{ floor: 1e-10, log: 'log10', center: true },
     filters: melFilters({ bins: margin + 1, filters, from: 0, to: Math.floor(rate / 2), rate, scale: 'htk' }),
   });
+  return { rate, hop, margin, spectrogram };
+}
+
+/**
+ * Mel filters of torchaudio around each hundredth of a second, two frames to a step (GraniteSpeechFeatureExtractor).
+ * `melspec_kwargs` of the file are written by Python and not read.
+ * @throws RunError `not_ready` for settings that are not known
+ */
+export function createGraniteSpeechExtractor(config: Json): GraniteSpeechExtractor {
+  const { n_mels: filters = 80 } = config as Record<string, number>;
+  const { rate, hop, margin, spectrogram } = torchSpectrogram(config, filters);
   return {
     ...{ rate, width: STACKED * filters },
     stepsOf(samples) {

@@ -4,12 +4,10 @@ import { attention } from '../../layers/attention.js';
 import { activation } from '../../layers/activation.js';
 import { conformerConvolution } from '../../layers/conformer-convolution.js';
 import { headWidth } from '../../layers/head-sizes.js';
-import { linear, matMulTransposed } from '../../layers/linear.js';
+import { inPieces, outOfPieces, pieceDistanceBias, stepsInPieces } from '../../layers/block-attention.js';
+import { linear } from '../../layers/linear.js';
 import { layerNorm } from '../../layers/norm.js';
-import { allDistances, scoresOfPairs } from '../../layers/relative-scores.js';
-import { byHead } from '../../layers/split-heads.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
-import { ELEMENTS } from '../../writer/tensors.js';
 
 const few = z.int().min(1).max(4096);
 
@@ -38,41 +36,9 @@ interface Layer {
 const normed = (g: GraphWriter, x: Value, name: string, { hidden_dim: width }: Conformer): Value =>
   layerNorm(g, x, name, { width, epsilon: EPSILON });
 
-/** Steps followed by zeros, in whole pieces: float32 [1, steps, width] -> [pieces, length, width]. */
-export function inPieces(g: GraphWriter, x: Value, length: number, width: number): Value {
-  const count = g.node('Shape', [x], { start: 1, end: 2 });
-  const rest = g.node('Mod', [g.node('Neg', [count]), g.ints([length])]);
-  const ends = g.node('Concat', [g.ints([0, 0, 0, 0]), rest, g.ints([0])], { axis: 0 });
-  return g.node('Reshape', [g.node('Pad', [x, ends]), g.ints([-1, length, width])]);
-}
-
 /** int32 [blocks, context_size]: 0 for what fills up the last block. */
-function seenSteps(g: GraphWriter, x: Value, { context_size: length }: Conformer): Value {
-  return g.once('steps that are seen', () => {
-    const shape = g.node('Concat', [g.node('Shape', [x], { start: 1, end: 2 }), g.ints([1])], { axis: 0 });
-    const ones = g.node('Unsqueeze', [g.node('Expand', [g.scalar(1), shape]), g.ints([0])]);
-    const blocks = g.node('Squeeze', [inPieces(g, ones, length, 1), g.ints([2])]);
-    return g.node('Cast', [blocks], { to: ELEMENTS.int32 });
-  });
-}
-
-/** Scores of the distances within a block (Shaw et al., 2018). @param query float32 [blocks, context_size, heads · width] */
-function distanceScores(g: GraphWriter, query: Value, { at, c }: Layer, each: number): Value {
-  const table = g.weight(at('rel_pos_emb.weight'), [2 * c.max_pos_emb + 1, each]);
-  const first = c.max_pos_emb - c.context_size + 1;
-  const near = g.node('Slice', [
-    table,
-    g.ints([first]),
-    g.ints([first + 2 * c.context_size - 1]),
-    g.ints([0]),
-  ]);
-  const scores = matMulTransposed(g, byHead(g, query, c.num_heads, each), near, each ** -0.5);
-  return scoresOfPairs(
-    g,
-    scores,
-    g.once('lines of distances', () => allDistances(g, query).lines),
-  );
-}
+const seenSteps = (g: GraphWriter, x: Value, { context_size }: Conformer): Value =>
+  g.once('steps that are seen', () => stepsInPieces(g, x, context_size));
 
 /** Steps of a block see each other. */
 function attend(g: GraphWriter, x: Value, layer: Layer): Value {
@@ -86,14 +52,15 @@ function attend(g: GraphWriter, x: Value, layer: Layer): Value {
   const [key, value] = g.nodes('Split', [both, g.ints([inner, inner])], {
     ...{ outputs: 2, attributes: { axis: 2 } },
   }) as [Value, Value];
-  const bias = distanceScores(g, query, layer, each);
+  const bias = pieceDistanceBias(g, query, at('rel_pos_emb.weight'), {
+    ...{ heads, each, length: c.context_size, most: c.max_pos_emb },
+  });
   const found = attention(
     g,
     { query, key, value },
     { heads, width: inner, bias, padding: seenSteps(g, x, c) },
   );
-  const flat = g.node('Reshape', [found, g.ints([1, -1, inner])]);
-  const own = g.node('Slice', [flat, g.ints([0]), g.node('Shape', [x], { start: 1, end: 2 }), g.ints([1])]);
+  const own = outOfPieces(g, found, { like: x, width: inner });
   return linear(g, own, at('to_out'), { from: inner, to: width });
 }
 

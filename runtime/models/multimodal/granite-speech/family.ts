@@ -5,12 +5,13 @@ import type { Decoder } from '../../bases/decoder/decoder.js';
 import { isOfVersion5, library, size } from '../../config-fields.js';
 import { defineFamily } from '../../family.js';
 import { named } from '../../inert-fields.js';
+import { inPieces } from '../../layers/block-attention.js';
 import { linear } from '../../layers/linear.js';
 import { granite, graniteConfig } from '../../text/granite.js';
 import type { GraphWriter } from '../../writer/graph-writer.js';
 import { innerConfig } from '../inner-config.js';
 import { queried, queryFormer } from '../q-former.js';
-import { conformer, conformerStates, inPieces } from './encoder.js';
+import { conformer, conformerStates } from './encoder.js';
 
 const text = graniteConfig.transform((c) => ({
   decoder: granite.decoder!(c),
