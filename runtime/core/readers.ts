@@ -50,7 +50,15 @@ export const SEGMENTERS = ['task-text'] as const;
 /** What listens, or speaks, in another way than Wav2Vec2's. `tdt`: a transducer that predicts durations, too. */
 export const AUDIO_READERS = [
   ...(['whisper', 'moonshine', 'wav2vec2-bert', 'parakeet', 'lasr', 'omniasr', 'transducer', 'tdt'] as const),
-  ...(['granite-speech5', 'moonshine-streaming', 'vits', 'musicgen', 'speecht5'] as const),
+  ...([
+    'granite-speech5',
+    'moonshine-streaming',
+    'vits',
+    'musicgen',
+    'speecht5',
+    'canary',
+    'cohere-asr',
+  ] as const),
 ] as const;
 /** How descriptions of images begin, where not as in VisionEncoderDecoder. */
 export const CAPTIONS = ['blip', 'git'] as const;

@@ -48,33 +48,40 @@ const perChannel = (number: z.ZodType<number>) =>
 
 const name = z.string().nullish();
 
-const processing = z.looseObject({
-  ...{ image_processor_type: name, feature_extractor_type: name, patch_size: size },
-  ...{ do_resize: flag, do_center_crop: flag, do_rescale: flag, do_normalize: flag, do_pad: flag },
-  ...{ do_flip_channel_order: flag, do_thumbnail: flag, do_align_long_axis: flag, do_convert_rgb: flag },
-  ...{ rescale_offset: flag, include_top: flag, keep_aspect_ratio: flag, do_sample_frames: flag },
-  ...{ size, crop_size: size, pad_size: size, resample: count(5, 0) },
-  ...{ rescale_factor: level.nullish(), image_mean: perChannel(level) },
-  image_std: perChannel(deviation),
-  ...{ size_divisor: count(LONGEST, 0), size_divisibility: count(LONGEST, 0), max_patches: count(2 ** 20) },
-  ...{ max_num_patches: count(2 ** 20), merge_size: count(64), temporal_patch_size: count(64) },
-  crop_pct: z.number().min(0.01).max(10).nullish(),
-  ensure_multiple_of: z.number().positive().max(LONGEST).nullish(),
-  ...{ sampling_rate: audio(2 ** 20, 1000), hop_length: audio(2 ** 20), n_fft: audio(2 ** 16, 2) },
-  ...{ win_length: audio(2 ** 16, 2), feature_size: audio(4096), num_mel_bins: audio(4096) },
-  ...{ chunk_length: audio(3600), max_length: audio(2 ** 20), stride: audio(64) },
-  ...{ preemphasis: level.nullish(), padding_value: level.optional() },
-  // Some classes of images call them so, too.
-  ...{ mean: perChannel(level), std: perChannel(deviation) },
-  // Pix2Struct's questions.
-  is_vqa: z
-    .literal(
-      false,
-      'questions are read off the image, drawn in a font that can’t be shipped: use a model that describes images',
-    )
-    .nullish(),
-  dither: z.literal(0, 'adds noise, which is not supported').nullish(),
-});
+/** Its class alone adds the noise that Python adds. */
+const NOISY = 'CohereAsrFeatureExtractor';
+
+const processing = z
+  .looseObject({
+    ...{ image_processor_type: name, feature_extractor_type: name, patch_size: size },
+    ...{ do_resize: flag, do_center_crop: flag, do_rescale: flag, do_normalize: flag, do_pad: flag },
+    ...{ do_flip_channel_order: flag, do_thumbnail: flag, do_align_long_axis: flag, do_convert_rgb: flag },
+    ...{ rescale_offset: flag, include_top: flag, keep_aspect_ratio: flag, do_sample_frames: flag },
+    ...{ size, crop_size: size, pad_size: size, resample: count(5, 0) },
+    ...{ rescale_factor: level.nullish(), image_mean: perChannel(level) },
+    image_std: perChannel(deviation),
+    ...{ size_divisor: count(LONGEST, 0), size_divisibility: count(LONGEST, 0), max_patches: count(2 ** 20) },
+    ...{ max_num_patches: count(2 ** 20), merge_size: count(64), temporal_patch_size: count(64) },
+    crop_pct: z.number().min(0.01).max(10).nullish(),
+    ensure_multiple_of: z.number().positive().max(LONGEST).nullish(),
+    ...{ sampling_rate: audio(2 ** 20, 1000), hop_length: audio(2 ** 20), n_fft: audio(2 ** 16, 2) },
+    ...{ win_length: audio(2 ** 16, 2), feature_size: audio(4096), num_mel_bins: audio(4096) },
+    ...{ chunk_length: audio(3600), max_length: audio(2 ** 20), stride: audio(64) },
+    ...{ preemphasis: level.nullish(), padding_value: level.optional() },
+    // Some classes of images call them so, too.
+    ...{ mean: perChannel(level), std: perChannel(deviation) },
+    // Pix2Struct's questions.
+    is_vqa: z
+      .literal(
+        false,
+        'questions are read off the image, drawn in a font that can’t be shipped: use a model that describes images',
+      )
+      .nullish(),
+    dither: z.number().min(0).max(1).nullish(),
+  })
+  .refine(({ dither, feature_extractor_type: type }) => !dither || type === NOISY, {
+    ...{ message: 'adds noise, which is not supported', path: ['dither'] },
+  });
 
 /**
  * What stands in the way of settings of a processor of images, videos or audio clips (preprocessor_config.json, parts of

@@ -31,7 +31,9 @@ const input = withMedia({
       .string()
       .min(1)
       .nullish()
-      .describe('name or code of the language that is spoken; detected by default'),
+      .describe(
+        'name or code of the language that is spoken; by default Whisper detects it, Canary takes English',
+      ),
     task: z.enum(['transcribe', 'translate']).nullish().describe('translate: into English'),
     return_timestamps: z
       .union([z.boolean(), z.enum(['word', 'char'])])
@@ -122,6 +124,8 @@ async function transcribe(
 const timed = (chunks: readonly TranscriptChunk[]) =>
   chunks.map(({ start, end, ...chunk }) => ({ ...chunk, timestamp: [start, end] }));
 
+const EXAMPLE = { url: 'https://example.com/speech.wav' };
+
 export default defineTask({
   title: 'Speech recognition',
   summary: 'Transcribes the speech of an audio clip.',
@@ -130,13 +134,14 @@ export default defineTask({
   profile: 'media',
   input,
   output,
-  example: { url: 'https://example.com/speech.wav' },
+  example: EXAMPLE,
   engines: {
     generation: {
       declaredOnly: true,
       head: 'speech-seq2seq',
       ...seq2seqFiles,
-      files: [...seq2seqFiles.files, ...PROCESSOR_FILES],
+      example: ({ languages }) => (languages ? { ...EXAMPLE, params: { language: languages[0] } } : EXAMPLE),
+      files: [...seq2seqFiles.files, ...PROCESSOR_FILES, 'chat_template.jinja', 'chat_template.json'],
       run: transcribe,
     },
     transformers: {

@@ -160,6 +160,8 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['automatic-speech-recognition/lasr-ctc', 'ctc'],
   ['automatic-speech-recognition/granite-speech5-ctc', 'ctc'],
   ['automatic-speech-recognition/omniasr-ctc', 'ctc'],
+  ['automatic-speech-recognition/cohere-asr', 'speech-seq2seq'],
+  ['automatic-speech-recognition/canary', 'speech-seq2seq'],
   ['automatic-speech-recognition/parakeet-rnnt', 'ctc'],
 ];
 const newer: Network[] = NEWER.map(([name, head]) => {

@@ -35,6 +35,8 @@ export interface SpeechOptions {
 export type RecognitionOptions = Omit<GenerateOptions, 'temperature'> & SpeechOptions;
 
 export interface SpeechRecognizer {
+  /** Codes of languages, where a request has to name one of them. */
+  languages?: readonly string[] | undefined;
   /**
    * Writes down what is said in an audio clip of any length, in Python's own spacing.
    * @throws RunError 413 too long, 422 no audio clip that can be decoded, or an option that this model can't do

@@ -14,6 +14,8 @@ export interface RenderOptions {
   continues: boolean;
   /** False: nothing behind the last message asks for an answer. Default true. */
   asks?: boolean;
+  /** True: the template gets contents as lists of blocks, whether it walks them or not. */
+  keepsBlocks?: boolean;
 }
 
 export interface ChatTemplate {
@@ -106,9 +108,9 @@ export function createChatTemplate({
   return {
     source: templates['default'],
     sources: [templates['default'], templates['tool_use'] ?? ''].join('\n'),
-    render(messages, { variables, continues, asks = true }) {
+    render(messages, { variables, continues, asks = true, keepsBlocks = false }) {
       const name = variables['tools'] && parsed['tool_use'] ? 'tool_use' : 'default';
-      const fitting = walksBlocks(templates[name]!) ? messages : messages.map(flatten);
+      const fitting = keepsBlocks || walksBlocks(templates[name]!) ? messages : messages.map(flatten);
       const write = (given: ChatMessage[]) =>
         render(parsed[name]!, {
           // Python always hands these over; templates ask whether they are none.

@@ -35,7 +35,10 @@ const PART_NAMES = { encoder: 'vision_config', decoder: 'text_config' };
 
 /** Models that were put together of two keep a configuration of each. */
 export function partOf(config: Json, part: 'encoder' | 'decoder'): Json {
-  const own = config[part] ?? ('vision_config' in config ? config[PART_NAMES[part]] : undefined);
+  const own =
+    config[part] ??
+    (part === 'decoder' ? config['decoder_config'] : undefined) ??
+    ('vision_config' in config ? config[PART_NAMES[part]] : undefined);
   return typeof own === 'object' && own !== null ? (own as Json) : config;
 }
 

@@ -15,27 +15,45 @@ import { ELEMENTS } from '../writer/tensors.js';
 
 const kernel = z.int().min(1).max(4096);
 
-const encoder = z
-  .object({
-    model_type: z.literal('parakeet_encoder').default('parakeet_encoder'),
-    ...{ hidden_size: size.multipleOf(2).default(1024), num_hidden_layers: layers.default(24) },
-    ...{ num_attention_heads: size.default(8), num_key_value_heads: size.nullish() },
-    ...{ intermediate_size: size.default(4096), hidden_act: z.string().default('silu') },
-    ...{ attention_bias: z.boolean().default(true), convolution_bias: z.boolean().default(true) },
-    conv_kernel_size: kernel.default(9),
-    subsampling_factor: z.int().min(2).max(1024).default(8),
-    ...{ subsampling_conv_channels: size.default(256), num_mel_bins: size.default(80) },
-    ...{ subsampling_conv_kernel_size: kernel.default(3), subsampling_conv_stride: kernel.min(2).default(2) },
-    scale_input: z.boolean().default(true),
-  })
-  .refine(...equalHeads)
-  .refine((c) => c.conv_kernel_size % 2 === 1, {
-    ...{ message: 'is even, which leaves other steps', path: ['conv_kernel_size'] },
-  });
+const fields = {
+  model_type: z.literal('parakeet_encoder').default('parakeet_encoder'),
+  ...{ hidden_size: size.multipleOf(2).default(1024), num_hidden_layers: layers.default(24) },
+  ...{ num_attention_heads: size.default(8), num_key_value_heads: size.nullish() },
+  ...{ intermediate_size: size.default(4096), hidden_act: z.string().default('silu') },
+  ...{ attention_bias: z.boolean().default(true), convolution_bias: z.boolean().default(true) },
+  conv_kernel_size: kernel.default(9),
+  subsampling_factor: z.int().min(2).max(1024).default(8),
+  ...{ subsampling_conv_channels: size.default(256), num_mel_bins: size.default(80) },
+  ...{ subsampling_conv_kernel_size: kernel.default(3), subsampling_conv_stride: kernel.min(2).default(2) },
+  scale_input: z.boolean().default(true),
+};
+
+const checked = (shape: typeof fields) =>
+  z
+    .object(shape)
+    .refine(...equalHeads)
+    .refine((c) => c.conv_kernel_size % 2 === 1, {
+      ...{ message: 'is even, which leaves other steps', path: ['conv_kernel_size'] },
+    });
+
+const encoder = checked(fields);
 type Encoder = z.output<typeof encoder>;
+export type ParakeetEncoder = Encoder;
+
+/** The part of a model's configuration, and what Python makes where there is none. */
+export const parakeetEncoderOr = (missing: z.input<typeof encoder>) =>
+  encoder.nullish().transform((given) => given ?? encoder.parse(missing));
+
+/** The part where its model has other defaults. */
+export const cohereEncoder = checked({
+  ...fields,
+  ...{ hidden_size: size.multipleOf(2).default(1280), num_hidden_layers: layers.default(48) },
+  ...{ intermediate_size: size.default(5120), num_mel_bins: size.default(128) },
+  scale_input: z.boolean().default(false),
+});
 
 /** Of config.json. */
-export const parakeetEncoder = encoder.nullish().transform((given) => given ?? encoder.parse({}));
+export const parakeetEncoder = parakeetEncoderOr({});
 
 const config = z.object({
   encoder_config: parakeetEncoder,

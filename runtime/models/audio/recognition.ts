@@ -1,5 +1,7 @@
 import type { AnyFamily } from '../family.js';
 import { ast } from './audio-spectrogram-transformer.js';
+import { canary } from './canary.js';
+import { cohereAsr } from './cohere-asr.js';
 import { data2vecAudio } from './data2vec-audio.js';
 import { graniteSpeech5Ctc } from './granite-speech5.js';
 import { hubert } from './hubert.js';
@@ -30,6 +32,8 @@ export const AUDIOS: readonly AnyFamily[] = [
     moonshineStreaming,
     speecht5,
     speechToText,
+    cohereAsr,
+    canary,
     ast,
   ],
 ];

@@ -9,6 +9,8 @@ test('settings as classes write them are taken, null for what they leave out, to
   };
   expect(processingProblem({ ...settings, resample: 3, size_divisor: null, unknown: ['x'] })).toBeUndefined();
   expect(processingProblem({ sampling_rate: 16_000, hop_length: 160, dither: 0.0 })).toBeUndefined();
+  const noisy = { feature_extractor_type: 'CohereAsrFeatureExtractor', dither: 1e-5 };
+  expect(processingProblem(noisy)).toBeUndefined();
 });
 
 test.each([
@@ -24,6 +26,7 @@ test.each([
   [{ sampling_rate: null }, /^sampling_rate: /],
   [{ n_fft: 1.5 }, /^n_fft: /],
   [{ dither: 1e-5 }, /^dither: adds noise/],
+  [{ dither: 1e-5, feature_extractor_type: 'ParakeetFeatureExtractor' }, /^dither: adds noise/],
   [{ is_vqa: true }, /^is_vqa: questions are read off the image/],
   [[], /./],
 ])('%j is refused by the name of the field', (settings, problem) => {

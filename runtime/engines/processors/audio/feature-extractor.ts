@@ -1,6 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { Json } from '../../repository/model-folder.js';
 import { createAstExtractor } from './ast.js';
+import { createCohereAsrExtractor } from './cohere-asr.js';
 import { createGraniteSpeech5Extractor } from './granite-speech5.js';
 import { createLasrExtractor } from './lasr.js';
 import { createParakeetExtractor } from './parakeet.js';
@@ -19,6 +20,7 @@ const EXTRACTORS: Readonly<Record<string, CreateExtractor>> = {
   Whisper: createWhisperExtractor,
   SeamlessM4T: createSeamlessExtractor,
   Parakeet: createParakeetExtractor,
+  CohereAsr: createCohereAsrExtractor,
   Lasr: createLasrExtractor,
   GraniteSpeech5: createGraniteSpeech5Extractor,
   OmniASR: createOmniAsrExtractor,

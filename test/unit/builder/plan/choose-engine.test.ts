@@ -25,7 +25,7 @@ test('a type that no engine serves is refused, with those that are', () => {
   const only = { ...task, engines: { generation: task.engines.generation } } as AnyTask;
   expect(() => chooseEngine(only, 'resnet')).toThrow(Refusal);
   expect(() => chooseEngine(only, 'resnet')).toThrow(
-    'Speech recognition is not served for models of type resnet; served types: moonshine, moonshine_streaming, speech-encoder-decoder, speech_to_text, speecht5, whisper',
+    'Speech recognition is not served for models of type resnet; served types: canary, cohere_asr, moonshine, moonshine_streaming, speech-encoder-decoder, speech_to_text, speecht5, whisper',
   );
   expect(() => chooseEngine(only, undefined)).toThrow('of type unknown');
 });

@@ -81,6 +81,7 @@ const DERIVED: readonly (readonly [what: RegExp, from: string])[] = [
   ],
   [/^modernbert-decoder\.rope_local_base_freq$/, 'version 5 takes 10000, and files of version 4 name it'],
   [/^granite_speech_plus\.transformers_version$/, 'that of the first one that has the type'],
+  [/^canary\.encoder_config\./, 'those of the part’s own class, but where there is no part'],
   [/\.id2label$/, 'num_labels, or shapes of weights'],
   [
     /^vision-encoder-decoder\.(?:en|de)coder$|\.(?:text|vision)_config$/,
