@@ -163,6 +163,8 @@ const NEWER: readonly (readonly [name: string, head: Head])[] = [
   ['automatic-speech-recognition/cohere-asr', 'speech-seq2seq'],
   ['automatic-speech-recognition/canary', 'speech-seq2seq'],
   ['automatic-speech-recognition/parakeet-rnnt', 'ctc'],
+  ['depth-estimation/chmv2', 'depth-estimation'],
+  ['image-segmentation/sapiens2', 'image-segmentation'],
 ];
 const newer: Network[] = NEWER.map(([name, head]) => {
   return { name: `zoo-v5/${name}`, dir: join(FIXTURES, 'zoo-v5', name, 'repo'), head };

@@ -36,7 +36,7 @@ const CONDITIONAL: readonly (readonly [what: RegExp, when: string])[] = [
   [/^efficientnet\.in_channels$/, 'shapes of weights decide, as they do in Python'],
   [/^ernie4_5_moe\.moe_layer_/, 'more layers'],
   [
-    /^exaone(?:4|_moe|4_5\.text_config)\.sliding_window_pattern$|^smollm3\.no_rope_layer_interval$|^afmoe\.global_attn_every_n_layers$|^exaone_moe\.first_k_dense_replace$|^granite(?:moe)?_swa\.rope_theta$|^llama4(?:_text|\.text_config)\.interleave_moe_layer_step$/,
+    /^exaone(?:4|_moe|4_5\.text_config)\.sliding_window_pattern$|^smollm3\.no_rope_layer_interval$|^afmoe\.global_attn_every_n_layers$|^exaone_moe\.first_k_dense_replace$|^granite(?:moe)?_swa\.rope_theta$|^llama4(?:_text|\.text_config)\.interleave_moe_layer_step$|^sapiens2\.num_(?:(?:first|last)_full_attention_layers|key_value_attention_heads)$/,
     'lists of layers that are left out',
   ],
   [/^llama4(?:_text|\.text_config)\.no_rope_layers$/, 'zeros: other numbers are one'],

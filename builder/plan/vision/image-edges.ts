@@ -50,6 +50,8 @@ const RULES: Readonly<Record<string, Rules>> = {
   ...{ OwlViT: { size: 768 }, Owlv2: { size: 960 }, Sam2: { size: 1024 }, Blip: { size: 384 } },
   ...{ ConvNext: { size: 384, squares: true }, Vilt: { size: { shortest_edge: 384, longest_edge: 640 } } },
   ...{ Sam: { size: { longest_edge: 1024 }, pad: square(1024) } },
+  CHMv2: { size: null, multiple: 16 },
+  Sapiens2: { size: { height: 1024, width: 768 } },
   Donut: { size: { height: 2560, width: 1920 } },
 };
 const OTHERS: Rules = { size: 224 };

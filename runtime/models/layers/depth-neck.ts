@@ -15,18 +15,33 @@ export interface Neck {
   bias: boolean;
   /** True where an image grows to the next one's size, and not to twice its own. */
   toNext: boolean;
+  names?: NeckNames;
 }
+
+/** What stands before the numbers of layers in a checkpoint. */
+export interface NeckNames {
+  reassembled: string;
+  convs: string;
+  fusion: string;
+}
+
+const NAMES: NeckNames = {
+  reassembled: 'neck.reassemble_stage.layers',
+  convs: 'neck.convs',
+  fusion: 'neck.fusion_stage.layers',
+};
 
 /** @param states images of layers, float32 [rows, width, lines, columns] @returns what each step of joining gives */
 export function neckImages(g: GraphWriter, states: readonly Value[], neck: Neck): Value[] {
+  const { convs, fusion } = neck.names ?? NAMES;
   const features = states.map((x, i) => {
     const size = { from: neck.sizes[i]!, to: neck.fused, kernel: 3, bias: false };
-    return convolution2d(g, reassembled(g, x, i, neck), `neck.convs.${i}`, size);
+    return convolution2d(g, reassembled(g, x, i, neck), `${convs}.${i}`, size);
   });
   const coarseFirst = features.toReversed();
   const found: Value[] = [];
   coarseFirst.forEach((x, i) => {
-    const at = (name: string) => `neck.fusion_stage.layers.${i}.${name}`;
+    const at = (name: string) => `${fusion}.${i}.${name}`;
     const former = found.at(-1);
     const sum = former ? joined(g, former, x, { at, neck }) : x;
     const read = residual(g, sum, at('residual_layer2'), neck);
@@ -50,8 +65,9 @@ function joined(g: GraphWriter, coarse: Value, fine: Value, { at, neck }: JoinOf
   return g.node('Add', [coarse, residual(g, fits, at('residual_layer1'), neck)]);
 }
 
-function reassembled(g: GraphWriter, x: Value, layer: number, { width, sizes, factors }: Neck): Value {
-  const at = `neck.reassemble_stage.layers.${layer}`;
+function reassembled(g: GraphWriter, x: Value, layer: number, neck: Neck): Value {
+  const { width, sizes, factors, names = NAMES } = neck;
+  const at = `${names.reassembled}.${layer}`;
   const [to, factor] = [sizes[layer]!, factors[layer]!];
   const projected = convolution2d(g, x, `${at}.projection`, { from: width, to, kernel: 1 });
   if (factor === 1) return projected;

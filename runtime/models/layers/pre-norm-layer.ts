@@ -46,8 +46,8 @@ export interface PreNormLayer extends PreNormSize, Omit<AttentionOptions, 'heads
   behind?: ((g: GraphWriter, attended: Value) => Value) | undefined;
   /** Turns the heads of queries and keys, float32 [rows, tokens, width]. */
   turn?: (x: Value) => Value;
-  /** Names of vectors [width] that scale what attention and feed-forward add. */
-  scales?: readonly [attention: string, feedForward: string] | undefined;
+  /** Names of vectors [width] that scale what attention adds, and feed-forward. */
+  scales?: readonly [attention: string, feedForward?: string] | undefined;
   /** In place of two layers with the activation between them. */
   feedForward?: ((g: GraphWriter, x: Value) => Value) | undefined;
 }
@@ -65,7 +65,7 @@ export function preNormLayer(g: GraphWriter, x: Value, layer: PreNormLayer): Val
   const middle = g.node('Add', [scaledBy(g, output, scales && at(scales[0]), width), x]);
   const read = norm(g, middle, at(names.norm), { width, epsilon });
   const found = layer.feedForward ? layer.feedForward(g, read) : feedForward(g, read, layer);
-  return g.node('Add', [scaledBy(g, found, scales && at(scales[1]), width), middle]);
+  return g.node('Add', [scaledBy(g, found, scales?.[1] && at(scales[1]), width), middle]);
 }
 
 function projections(g: GraphWriter, x: Value, { names, at, width, heads, biases = {} }: PreNormLayer) {

@@ -61,24 +61,26 @@ const sizesOf = (c: Config) => ({
 export interface Dinov3Encoder {
   /** float32 [rows, tokens, width]: of the image, of registers, of patches. */
   tokens: Value;
+  /** int64 [2]: lines and columns of patches. */
+  grid: Value;
   /** @param queries tokens that another network has put before the others @param bias added to scores */
   layer(x: Value, of: { index: number; queries?: number; bias?: Value | undefined }): Value;
 }
 
-/** @param layers what stands before the number of a layer */
+/** @param layers what stands before the number of a layer @param base what stands before all names but those of layers */
 export function dinov3Encoder(
   g: GraphWriter,
   c: Config,
-  { pixels, layers: named }: { pixels: Value; layers: string },
+  { pixels, layers: named, base = '' }: { pixels: Value; layers: string; base?: string },
 ): Dinov3Encoder {
   const sizes = sizesOf(c);
   const { width, heads } = sizes;
-  const { tokens, grid } = patches(g, pixels, 'embeddings.patch_embeddings', {
+  const { tokens, grid } = patches(g, pixels, `${base}embeddings.patch_embeddings`, {
     ...{ channels: c.num_channels, width, patch: [c.patch_size, c.patch_size] },
   });
   const registers = c.num_register_tokens;
-  const first = [g.weight('embeddings.cls_token', [1, 1, width])];
-  if (registers > 0) first.push(g.weight('embeddings.register_tokens', [1, registers, width]));
+  const first = [g.weight(`${base}embeddings.cls_token`, [1, 1, width])];
+  if (registers > 0) first.push(g.weight(`${base}embeddings.register_tokens`, [1, registers, width]));
   const x = withTokens(g, tokens, first);
   const rows = g.node('Shape', [tokens], { start: 0, end: 1 });
   const own = headWidth(width, heads);
@@ -88,7 +90,7 @@ export function dinov3Encoder(
     );
   const bias = c.mlp_bias;
   return {
-    tokens: x,
+    ...{ tokens: x, grid },
     layer(read, { index, queries = 0, bias: added }) {
       const at = (name: string) => `${named}.${index}.${name}`;
       const turns = turnsOf(queries);

@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { type Family, defineFamily } from '../family.js';
-import { activation } from '../layers/activation.js';
 import { batchNorm, convolution2d } from '../layers/convolution.js';
 import { enlarged, neckImages, twice } from '../layers/depth-neck.js';
-import { linear } from '../layers/linear.js';
 import { patches, imageInput, imageOf, resizedTable, tokensFrom, withTokens } from '../layers/patch-embed.js';
+import { readout } from '../layers/readout.js';
 import { preNormLayer } from '../layers/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { size } from '../config-fields.js';
@@ -56,23 +55,17 @@ function vitStates(g: GraphWriter, c: Config): LayerStates {
   return { states, grid };
 }
 
-/** Patches, with what the token of the image says to each. */
-function readout(g: GraphWriter, x: Value, layer: number, { c, width }: { c: Config; width: number }): Value {
-  const [first, others] = [tokensFrom(g, x, 0, 1), tokensFrom(g, x, 1)];
-  if (c.readout_type === 'ignore') return others;
-  if (c.readout_type === 'add') return g.node('Add', [others, first]);
-  const said = g.node('Expand', [first, g.node('Shape', [others])]);
-  const name = `neck.reassemble_stage.readout_projects.${layer}.0`;
-  const both = g.node('Concat', [others, said], { axis: 2 });
-  return activation(g, linear(g, both, name, { from: 2 * width, to: width }), c.hidden_act);
-}
-
 /** What the head reads: float32 [rows, fusion_hidden_size, lines, columns]. */
 function fusedImage(g: GraphWriter, c: Config): Value {
   const { states, grid } = c.backbone_config ? dinov2Backbone(g, c.backbone_config) : vitStates(g, c);
   requireStates(c, states);
   const width = c.backbone_config?.hidden_size ?? c.hidden_size;
-  const images = states.map((x, i) => imageOf(g, readout(g, x, i, { c, width }), grid));
+  const act = c.hidden_act;
+  const images = states.map((x, i) => {
+    const tokens = { first: tokensFrom(g, x, 0, 1), others: tokensFrom(g, x, 1) };
+    const name = `neck.reassemble_stage.readout_projects.${i}.0`;
+    return imageOf(g, readout(g, tokens, name, { kind: c.readout_type, width, act }), grid);
+  });
   const norm = c.use_batch_norm_in_fusion_residual === true;
   const fused = neckImages(g, images, {
     ...{ width, sizes: c.neck_hidden_sizes, factors: c.reassemble_factors, fused: c.fusion_hidden_size },

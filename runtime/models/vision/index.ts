@@ -1,5 +1,6 @@
 import type { AnyFamily } from '../family.js';
 import { beit } from './beit.js';
+import { chmv2 } from './chmv2.js';
 import { clip, clipText, clipVision } from './clip.js';
 import { conditionalDetr } from './conditional-detr.js';
 import { convnext } from './convnext.js';
@@ -34,6 +35,7 @@ import { eomt, eomtDinov3 } from './eomt.js';
 import { sam } from './sam/family.js';
 import { samHq } from './sam/sam-hq.js';
 import { sam2 } from './sam2/family.js';
+import { sapiens2 } from './sapiens2/family.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
 import { siglip2, siglip2Vision } from './siglip2.js';
@@ -56,7 +58,7 @@ export const IMAGES: readonly AnyFamily[] = [
   ...[resnet, convnext, convnextv2, poolformer, levit, swiftformer, swin, swinv2, segformer],
   ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine, rfDetr],
   ...[owlvit, owlv2, groundingDino, mmGroundingDino],
-  ...[maskformer, mask2former, upernet],
-  ...[dpt, depthAnything, glpn, sam, samHq, sam2, eomt, eomtDinov3],
+  ...[maskformer, mask2former, upernet, sapiens2],
+  ...[dpt, depthAnything, chmv2, glpn, sam, samHq, sam2, eomt, eomtDinov3],
   ...[vilt, videomae, vivit, timesformer],
 ];

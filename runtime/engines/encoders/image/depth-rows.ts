@@ -27,6 +27,7 @@ export function depthRows(
 ): RowSampler {
   const { plane, original } = predicted;
   if (processor === 'Tipsv2Dpt') return bilinearRows(plane, original);
+  if (processor === 'CHMv2') return bilinearRows(plane, original, true);
   if (processor === 'DepthPro') return nearness(predicted, processing['resample'] === BICUBIC);
   if (processor !== 'ZoeDepth' || processing['do_pad'] === false) return bicubicRows(plane, original);
   const { top, left } = zoeMargin(original);

@@ -5,6 +5,7 @@ import type { Image } from '../../../media/decoded-image.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import { type Edges, multipleBelow } from './sizes.js';
+import { resizedLikeTorch } from './torch-resize.js';
 
 /**
  * DPT and Depth Anything: both edges become multiples; where the aspect ratio is kept, the edge that changes less decides.
@@ -16,6 +17,19 @@ export function* dptResize(
   const { size } = settings;
   if (!('height' in size)) return yield* plainResize(image, settings);
   return yield* resized(image, dptSize(image, { ...settings, size }), settings.resample);
+}
+
+/** CHMv2: the same sizes, by PyTorch's arithmetic. */
+export function* chmv2Resize(
+  image: Image,
+  settings: ResizeSettings & { keep_aspect_ratio: boolean; ensure_multiple_of: number },
+): Steps<Image> {
+  const { size, resample } = settings;
+  if (!('height' in size))
+    throw new RunError('not_ready', 'preprocessor_config.json: size has no height and width');
+  const to = dptSize(image, { ...settings, size });
+  checkNotEmpty(to);
+  return yield* resizedLikeTorch(image, to, resample);
 }
 
 interface RatioSettings {

@@ -9,10 +9,10 @@ import {
   perceiverResize,
   viltResize,
 } from './geometry.js';
-import { maskFormerResize, textNetResize } from './segmentation-resize.js';
+import { maskFormerResize, sapiens2Resize, textNetResize } from './segmentation-resize.js';
 import { donutResize } from './donut.js';
 import { eomtPadding, eomtResize, eomtSettings } from './eomt.js';
-import { dptResize, glpnResize } from './depth-resize.js';
+import { chmv2Resize, dptResize, glpnResize } from './depth-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
 import { rfDetrFloats, rfDetrSettings } from './rf-detr.js';
 import { depthProFloats } from './depth-pro.js';
@@ -187,6 +187,15 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
   GroundingDino: detr,
   DPT: dpt,
   PromptDepthAnything: dpt,
+  CHMv2: {
+    ...{ number: 'square', resize: chmv2Resize, tensors: true, translate: checkTorchSettings },
+    pad: (size, { size_divisor }) => centered(size, multipleAbove(size, size_divisor)),
+    defaults: {
+      ...{ size: 384, resample: BICUBIC, do_resize: false, do_pad: true, size_divisor: 16 },
+      ...{ ensure_multiple_of: 16, keep_aspect_ratio: true },
+      ...{ image_mean: [0.42, 0.411, 0.296], image_std: [0.213, 0.156, 0.143] },
+    },
+  },
   DepthPro: { ...square({ size: 1536 }), floats: depthProFloats, translate: checkTorchSettings },
   ZoeDepth: {
     ...square({
@@ -214,6 +223,12 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     resize: eomtResize,
     pad: eomtPadding,
     defaults: { size: { shortest_edge: 640, longest_edge: 640 }, do_pad: false, ...IMAGENET },
+  },
+  Sapiens2: {
+    ...{ number: 'square', resize: sapiens2Resize, tensors: true, translate: checkTorchSettings },
+    pad: (size, { size: to, do_resize }) =>
+      do_resize && 'height' in to ? { ...centered(size, to), when: 'pixels' } : undefined,
+    defaults: { size: { height: 1024, width: 768 }, do_pad: false, ...IMAGENET },
   },
   Donut: {
     number: 'square',

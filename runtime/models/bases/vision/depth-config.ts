@@ -21,7 +21,10 @@ export const neckConfig = {
 type NeckConfig = z.output<z.ZodObject<typeof neckConfig>>;
 
 /** @throws GraphError where as many images are not described as states are read */
-export function requireStates(c: NeckConfig, states: readonly unknown[]): void {
+export function requireStates(
+  c: Pick<NeckConfig, 'neck_hidden_sizes' | 'reassemble_factors'>,
+  states: readonly unknown[],
+): void {
   const [wanted, factors] = [c.neck_hidden_sizes.length, c.reassemble_factors.length];
   if (wanted === states.length && wanted <= factors) return;
   throw new GraphError(`config.json: neck_hidden_sizes are ${wanted}, but ${states.length} layers are read`);

@@ -76,7 +76,7 @@ const DERIVED: readonly (readonly [what: RegExp, from: string])[] = [
     'the class builds it where there is none, or the graph asks for it',
   ],
   [
-    /^(?:glm4_moe_lite|exaone_moe|hy_v3|kimi_linear|mellum)\.mlp_layer_types$|^gemma4(?:_unified)?_text\.per_layer_config$|^(?:ministral3|mistral4|cwm)\.rope_scaling$|^hyperclovax\.attention_multiplier$|^minicpm3\.v_head_dim$|^granite(?:moe)?_swa\.layer_rope_theta$|^olmo_hybrid\.linear_(?:key|value|num)_|^llama4_text\.(?:moe|no_rope)_layers$|^nemotron_h\.layers_block_type$/,
+    /^(?:glm4_moe_lite|exaone_moe|hy_v3|kimi_linear|mellum)\.mlp_layer_types$|^gemma4(?:_unified)?_text\.per_layer_config$|^(?:ministral3|mistral4|cwm)\.rope_scaling$|^hyperclovax\.attention_multiplier$|^minicpm3\.v_head_dim$|^granite(?:moe)?_swa\.layer_rope_theta$|^olmo_hybrid\.linear_(?:key|value|num)_|^llama4_text\.(?:moe|no_rope)_layers$|^nemotron_h\.layers_block_type$|^sapiens2\.num_key_value_heads_per_layer$/,
     'the family makes the same where the file leaves it out',
   ],
   [/^modernbert-decoder\.rope_local_base_freq$/, 'version 5 takes 10000, and files of version 4 name it'],

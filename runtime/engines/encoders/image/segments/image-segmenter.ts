@@ -26,7 +26,7 @@ const ALIKE = /^(?:Detr|ConditionalDetr)$/;
 
 /** Processors that make segments of what a model gives; Python refuses models with another one. */
 const SEGMENTING =
-  /^(?:Beit|ConditionalDetr|DPT|Detr|Eomt|Mask2Former|MaskFormer|MobileNetV2|MobileViT|OneFormer|RfDetr|Segformer|Tipsv2Dpt)$/;
+  /^(?:Beit|ConditionalDetr|DPT|Detr|Eomt|Mask2Former|MaskFormer|MobileNetV2|MobileViT|OneFormer|RfDetr|Sapiens2|Segformer|Tipsv2Dpt)$/;
 /** What the one part of an image is called that networks without classes find. */
 const FOREGROUND = 'foreground';
 
