@@ -55,7 +55,7 @@ async function prefetched(job: BuildJob, deps: CommandDeps): Promise<ModelPlan> 
   const { dryRun, bake } = job.flags;
   if (dryRun) return model;
   // Packing takes the memory of a model, so models are packed in turn, later.
-  if (model.toMake) await fetchCheckpoint(model, job, deps);
+  if (model.packedWeights) await fetchCheckpoint(model, job, deps);
   else if (bake) await fetchWeights({ ...job, model }, deps);
   return model;
 }

@@ -37,7 +37,7 @@ const NOT_ON_A_HUB =
 /** Reads the repository and decides. @throws StoreError, Refusal; BuilderError `usage` for weights that must be baked */
 export async function planBuild(job: BuildJob, deps: CommandDeps): Promise<ModelPlan> {
   const planned = await planFor(job, deps);
-  if (planned.toMake && !job.flags.bake) throw new BuilderError('usage', NOT_ON_A_HUB);
+  if (planned.packedWeights && !job.flags.bake) throw new BuilderError('usage', NOT_ON_A_HUB);
   return planned;
 }
 

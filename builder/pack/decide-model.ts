@@ -12,7 +12,7 @@ import type { CommandDeps } from '../deps.js';
 import { fetchWeights } from '../fetch-weights.js';
 import type { ModelPlan } from '../plan/index.js';
 import type { MadeFile } from '../plan/gguf/virtual-repository.js';
-import type { ToMake } from '../plan/own-graphs.js';
+import type { PackedWeights } from '../plan/own-graphs.js';
 import { megabytes } from '../report.js';
 import { type DecideOptions, planFor } from '../source.js';
 import { exportModel, fetchForExport } from '../export/index.js';
@@ -34,18 +34,18 @@ export async function finishModel(
   options: DecideOptions,
   deps: CommandDeps,
 ): Promise<ModelPlan> {
-  const { spec, toMake } = model;
+  const { spec, packedWeights } = model;
   if (model.toExport) return exportModel(model, options, deps);
-  if (!toMake) return model;
-  const { file } = toMake.recipe;
-  const source = checkpointOf(spec, toMake);
+  if (!packedWeights) return model;
+  const { file } = packedWeights.recipe;
+  const source = checkpointOf(spec, packedWeights);
   const folder = madeFolder(spec, options, deps);
-  const made = await ensureMade(folder, toMake, {
+  const made = await ensurePacked(folder, packedWeights, {
     report: options.report,
     packageRoot: deps.packageRoot,
     checkpoint: () => fetchWeights({ ...options, model: source }, deps),
   });
-  for (const file of toMake.made ?? []) await keepMade(folder, file);
+  for (const file of packedWeights.made ?? []) await keepMade(folder, file);
   const measured = await measureLoss(model, { folder, options, source, deps });
   refuseLoss(model, measured, options.flags);
   const files = spec.files.map((one) => (one.path === file ? made : one));
@@ -53,7 +53,7 @@ export async function finishModel(
   // Beside the packed weights, so that one folder has all of it.
   await fetchWeights({ ...options, model: { spec: finished } }, deps);
   const formats = model.formats.map((one) => (one === spec ? finished : one));
-  return { ...model, spec: finished, formats, toMake: undefined };
+  return { ...model, spec: finished, formats, packedWeights: undefined };
 }
 
 /** Fetches the checkpoint that finishModel would fetch, and makes nothing: several may be fetched at a time. */
@@ -62,14 +62,14 @@ export async function fetchCheckpoint(
   options: DecideOptions,
   deps: CommandDeps,
 ): Promise<void> {
-  const { spec, toMake } = model;
+  const { spec, packedWeights } = model;
   if (model.toExport) return fetchForExport(model, options, deps);
-  if (!toMake || (await verified(madeFolder(spec, options, deps), toMake.recipe))) return;
-  await fetchWeights({ ...options, model: checkpointOf(spec, toMake) }, deps);
+  if (!packedWeights || (await verified(madeFolder(spec, options, deps), packedWeights.recipe))) return;
+  await fetchWeights({ ...options, model: checkpointOf(spec, packedWeights) }, deps);
 }
 
 /** The model over the files that its own one is made of. */
-function checkpointOf(spec: ModelSpec, { recipe, sources, made = [] }: ToMake): { spec: ModelSpec } {
+function checkpointOf(spec: ModelSpec, { recipe, sources, made = [] }: PackedWeights): { spec: ModelSpec } {
   const names = new Set([recipe.file, ...made.map(({ path }) => path)]);
   const others = spec.files.filter(({ path: name }) => !names.has(name));
   return { spec: { ...spec, files: [...others, ...sources] } };
@@ -82,12 +82,12 @@ type Making = Pick<DecideOptions, 'report'> &
   };
 
 /** The file in the cache, made now if it is not there or was changed. Several processes may ask for it at a time. */
-async function ensureMade(
+async function ensurePacked(
   folder: string,
-  toMake: ToMake,
+  packedWeights: PackedWeights,
   { report, packageRoot, checkpoint }: Making,
 ): Promise<RepoFile> {
-  const { recipe } = toMake;
+  const { recipe } = packedWeights;
   const known = await verified(folder, recipe);
   if (known) return known;
   const from = await checkpoint();
@@ -118,7 +118,7 @@ async function ensureMade(
   }
 }
 
-function workOf({ bits, parts }: ToMake['recipe']): string {
+function workOf({ bits, parts }: PackedWeights['recipe']): string {
   if (bits) return `Pack the weights to ${bits} bits`;
   if (parts.some(({ tensor }) => tensor.blocks)) return 'Repack the weights';
   return parts.some(({ tensor }) => tensor.merge) ? 'Merge the adapter' : 'Rewrite the weights';

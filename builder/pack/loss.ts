@@ -32,13 +32,13 @@ const FLOAT = 4;
  * why, for networks that can't be tried, and for those that don't fit into memory unpacked.
  */
 export async function measureLoss(
-  { spec, toMake, parameters = Infinity }: ModelPlan,
+  { spec, packedWeights, parameters = Infinity }: ModelPlan,
   { folder, source, options, deps }: Measuring,
 ): Promise<Measured | undefined> {
   const { report } = options;
   // An adapter makes others of the weights: how far, nobody asks.
-  if (!toMake?.plain) return undefined;
-  const place = path.join(folder, `${toMake.recipe.file}.likeness`);
+  if (!packedWeights?.plain) return undefined;
+  const place = path.join(folder, `${packedWeights.recipe.file}.likeness`);
   const kept = keptMeasure(await readFile(place, 'utf8').catch(() => undefined));
   if (kept) return kept;
   const unmeasured = (why: string): undefined => {
@@ -49,7 +49,7 @@ export async function measureLoss(
       `it needs ${megabytes(parameters * FLOAT)} unpacked, more than half of the free memory`,
     );
   const networks = [
-    { graphs: toMake.plain, folder: await fetchWeights({ ...options, model: source }, deps) },
+    { graphs: packedWeights.plain, folder: await fetchWeights({ ...options, model: source }, deps) },
     { graphs: spec.written!, folder },
   ] as const;
   return report.step('Compare packed and plain weights', async () => {
@@ -64,11 +64,11 @@ export async function measureLoss(
 
 /** @throws Refusal where a packed network loses more than the operator allows, or how much is not known */
 export function refuseLoss(
-  { spec, toMake }: ModelPlan,
+  { spec, packedWeights }: ModelPlan,
   measured: Measured | undefined,
   { maxLoss }: DecideOptions['flags'],
 ): void {
-  if (maxLoss === undefined || !toMake?.plain) return;
+  if (maxLoss === undefined || !packedWeights?.plain) return;
   const remedy = `take more bits (--dtype q5, q6 or q8), leave out --dtype, or allow more with --max-loss`;
   if (!measured)
     throw new Refusal(

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Recipe } from '../../runtime/models/writer/storage.js';
 import { BuilderError } from '../exit.js';
 import { complaint, type OwnProcess, startProcess } from '../own-process.js';
-import type { MakeOptions } from './make-file.js';
+import type { MakeOptions } from './build-packed-file.js';
 
 /** What the process is asked to write, as one line of JSON. */
 export interface MakeJob {
@@ -21,7 +21,7 @@ export type MakeReply =
   | { failed: Pick<NodeJS.ErrnoException, 'message' | 'code' | 'path'> };
 
 /**
- * makeFile in a process of its own: what packing takes of memory is free again when the model is served.
+ * buildPackedFile in a process of its own: what packing takes of memory is free again when the model is served.
  * @returns SHA-256 of the file in hex
  * @throws errors of the file system, with their codes; BuilderError when the process is killed; the signal's reason
  */

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { MakeJob, MakeReply } from './make-aside.js';
-import { makeFile } from './make-file.js';
+import { buildPackedFile } from './build-packed-file.js';
 
 /**
  * A process of its own that writes the file of a recipe: reads a job as a line of JSON, and prints replies, one a line. It ends
@@ -12,7 +12,7 @@ const reply = (one: MakeReply): boolean => process.stdout.write(`${JSON.stringif
 void lines.next().then(() => process.exit(1));
 try {
   const onProgress = (doneBytes: number) => reply({ doneBytes });
-  reply({ sha256: await makeFile(target, { from, recipe, onProgress }) });
+  reply({ sha256: await buildPackedFile(target, { from, recipe, onProgress }) });
 } catch (error) {
   const { message, code, path } = error as NodeJS.ErrnoException;
   reply({ failed: { message, code, path } });

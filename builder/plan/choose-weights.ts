@@ -23,7 +23,7 @@ import { namedGraphs } from './export-manifest.js';
 import { type GraphNotes, readGraphNotes } from './external.js';
 import type { ModelFacts } from './facts.js';
 import type { GgufRepository } from './gguf/open-gguf.js';
-import { type NoGraphs, type OwnGraphs, type ToMake, writeOwnGraphs } from './own-graphs.js';
+import { type NoGraphs, type OwnGraphs, type PackedWeights, writeOwnGraphs } from './own-graphs.js';
 import { parametersOf } from './parameters.js';
 import { Refusal } from './refusal.js';
 import { noExport, requireFiles } from './requirements.js';
@@ -62,7 +62,7 @@ export interface ChosenWeights {
   /** Undefined where they were not counted. */
   parameters: number | undefined;
   reasons: string[];
-  toMake?: ToMake | undefined;
+  packedWeights?: PackedWeights | undefined;
   toExport?: ToExport | undefined;
 }
 
@@ -75,8 +75,8 @@ export async function chooseWeights(request: WeightsRequest, model: ToChoose): P
   if ('graphs' in own) {
     requireFiles(info, taskOf(task), binding, facts);
     const files = withExtra(own.files, { info, extra: binding.files });
-    const { parameters, reason, toMake } = own;
-    return { choice: { ...own, files }, others: [], parameters, reasons: [reason], toMake };
+    const { parameters, reason, packedWeights } = own;
+    return { choice: { ...own, files }, others: [], parameters, reasons: [reason], packedWeights };
   }
   if (adapter) throw cantMerge(info.id, adapter, own);
   const exported = await exportedWeights(request, model, { tried: own.tried, hasExport });

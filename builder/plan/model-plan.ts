@@ -5,7 +5,7 @@ import type { WeightsRequest } from './choose-weights.js';
 import type { ModelFacts } from './facts.js';
 import type { GgufRepository } from './gguf/open-gguf.js';
 import type { ToExport } from '../export/plan-export.js';
-import type { ToMake } from './own-graphs.js';
+import type { PackedWeights } from './own-graphs.js';
 
 export interface PlanRequest extends WeightsRequest {
   /** Where the base models of adapters come from; `source` if absent. */
@@ -37,7 +37,7 @@ export interface ModelPlan {
   /** How it writes calls of tools; undefined where it doesn't chat. */
   tools: ToolSupport | undefined;
   /** A file of the spec that is still to be made (builder/pack/), and therefore has no hash there. */
-  toMake?: ToMake | undefined;
+  packedWeights?: PackedWeights | undefined;
   /** A graph of the spec that is still to be exported (builder/export/): it has no `written` until then. */
   toExport?: ToExport | undefined;
   /** The files of a repository of GGUF, and the one that is served. */

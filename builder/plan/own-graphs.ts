@@ -27,7 +27,7 @@ export interface OwnGraphs {
   written: WrittenGraph[];
   /** The files that their weights lie in. One that is still to be made has no hash. */
   files: RepoFile[];
-  toMake?: ToMake;
+  packedWeights?: PackedWeights;
   dtype: Dtype;
   /** Numbers in the tensors that they read. */
   parameters: number;
@@ -37,7 +37,7 @@ export interface OwnGraphs {
 }
 
 /** A file of weights that is made of those of the repository. */
-export interface ToMake {
+export interface PackedWeights {
   recipe: Recipe;
   /** The files that it is made of. */
   sources: RepoFile[];
@@ -92,7 +92,7 @@ export async function writeOwnGraphs(request: OwnRequest): Promise<OwnGraphs | N
       ...(recipe
         ? {
             files: [{ path: recipe.file, size: recipe.size }],
-            toMake: {
+            packedWeights: {
               ...{ recipe, sources, made: request.gguf?.made },
               plain: adapter || isPacked ? undefined : writtenGraphs(plain(networks).graphs),
             },

@@ -60,14 +60,14 @@ async function planOwn(
   const binding = withVocabulary(usual, info, facts);
   const base = adapter?.base ?? beside?.base;
   const decided = { info, facts, task: detected.task, profile: task.profile, engine, adapter, base, gguf };
-  const { choice, others, parameters, reasons, toMake, toExport } = await chooseWeights(
+  const { choice, others, parameters, reasons, packedWeights, toExport } = await chooseWeights(
     { ...request, source },
     { ...decided, binding },
   );
   const [spec, ...rest] = [choice, ...others].map((one) => specOf({ ...decided, choice: one }));
   const formats = [spec!, ...rest];
   // By GPTQ or AWQ: eight bits would change nothing.
-  const cameInFourBits = toMake !== undefined && toMake.plain === undefined && !adapter;
+  const cameInFourBits = packedWeights !== undefined && packedWeights.plain === undefined && !adapter;
   await refuseMarkedFiles(source, info, spec!.files);
   const tools = await toolFormat(source, info, detected.task);
   return {
@@ -86,7 +86,7 @@ async function planOwn(
       ...facts.notes,
       ...limitNotes(spec!),
     ],
-    ...{ parameters, tools, toMake, toExport },
+    ...{ parameters, tools, packedWeights, toExport },
     ...(gguf && {
       gguf: { variants: gguf.variants, chosen: gguf.chosen, reason: gguf.reason, tower: gguf.tower },
     }),

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ort from 'onnxruntime-node';
-import { makeFile } from '../../builder/pack/make-file.js';
+import { buildPackedFile } from '../../builder/pack/build-packed-file.js';
 import { chooseFile } from '../../builder/plan/gguf/choose-file.js';
 import { openGguf } from '../../builder/plan/gguf/open-gguf.js';
 import { chooseTower } from '../../builder/plan/gguf/towers/choose-tower.js';
@@ -38,7 +38,7 @@ async function featuresOver(text: Buffer, tower: Buffer, { exact = true } = {}):
     ...{ config, index: opened.index, head: 'media-chat' },
     storage: exact ? exactProducts(storage) : storage,
   });
-  await makeFile(join(dir, 'made.bin'), { from: dir, recipe: storage.recipe() });
+  await buildPackedFile(join(dir, 'made.bin'), { from: dir, recipe: storage.recipe() });
   const bytes = graphs['vision_encoder']!;
   const session = await openSession({ bytes, weightsIn: dir }, { device: 'cpu', threads: 1 });
   const pixel_values = new ort.Tensor('float32', PIXELS, [1, 3, SIDE, SIDE]);

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ort from 'onnxruntime-node';
-import { makeFile } from '../../builder/pack/make-file.js';
+import { buildPackedFile } from '../../builder/pack/build-packed-file.js';
 import { chooseFile } from '../../builder/plan/gguf/choose-file.js';
 import { openGguf } from '../../builder/plan/gguf/open-gguf.js';
 import { parsePythonJson } from '../../runtime/core/python-json.js';
@@ -62,7 +62,7 @@ async function overGguf(file: Buffer, head: 'causal-lm' | 'embedding', { exact =
   const storage = packedStorage('made.bin', undefined);
   const products = exact ? exactProducts(storage) : storage;
   const { graphs } = writeGraphs({ config, index: opened.index, head, storage: products });
-  await makeFile(join(dir, 'made.bin'), { from: dir, recipe: storage.recipe() });
+  await buildPackedFile(join(dir, 'made.bin'), { from: dir, recipe: storage.recipe() });
   return { config, scores: await computed(Object.values(graphs)[0]!, dir) };
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import type { InferenceSession } from 'onnxruntime-node';
-import { makeFile } from '../../builder/pack/make-file.js';
+import { buildPackedFile } from '../../builder/pack/build-packed-file.js';
 import { requireRead, UnreadFieldsError } from '../../builder/plan/config/require-read.js';
 import { quantizedIndex } from '../../builder/plan/quantized-index.js';
 import type { Head } from '../../runtime/core/handles/index.js';
@@ -87,7 +87,7 @@ async function writeModel(dir: string, head: Head): Promise<Written> {
   const storage = packedStorage('made.bin', undefined);
   const { graphs } = writeGraphs({ config, index: packed.index, head, storage });
   const weightsIn = await mkdtemp(join(tmpdir(), 'packed-'));
-  await makeFile(join(weightsIn, 'made.bin'), { from: dir, recipe: storage.recipe() });
+  await buildPackedFile(join(weightsIn, 'made.bin'), { from: dir, recipe: storage.recipe() });
   return { graphs, weightsIn };
 }
 

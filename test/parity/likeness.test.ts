@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { makeFile } from '../../builder/pack/make-file.js';
+import { buildPackedFile } from '../../builder/pack/build-packed-file.js';
 import { planModel } from '../../builder/plan/index.js';
 import type { TaskId } from '../../runtime/core/task-ids.js';
 import { likenessOf } from '../../runtime/engines/compare/likeness.js';
@@ -18,15 +18,18 @@ afterEach(() => rm(folder, { recursive: true }));
 /** How alike a model of the zoo computes with its matrices packed. */
 async function packedLikeness(task: TaskId, name: string, dtype: 'q8' | 'q4') {
   const repo = join(ZOO, task, name, 'repo');
-  const { spec, toMake } = await planModel({
+  const { spec, packedWeights } = await planModel({
     source: folderSource(repo),
     id: 'zoo/m',
     task,
     dtype,
     weights: 'own',
   });
-  await makeFile(join(folder, toMake!.recipe.file), { from: repo, recipe: toMake!.recipe });
-  return likenessOf({ graphs: toMake!.plain!, folder: repo }, { graphs: spec.written!, folder });
+  await buildPackedFile(join(folder, packedWeights!.recipe.file), {
+    from: repo,
+    recipe: packedWeights!.recipe,
+  });
+  return likenessOf({ graphs: packedWeights!.plain!, folder: repo }, { graphs: spec.written!, folder });
 }
 
 // One of each kind: tokens, a decoder, a source beside it, images, texts beside them, audio clips, chats about images, noise.

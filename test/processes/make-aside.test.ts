@@ -5,7 +5,7 @@ import { access, mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeAside, type MakeJob } from '../../builder/pack/make-aside.js';
-import { makeFile } from '../../builder/pack/make-file.js';
+import { buildPackedFile } from '../../builder/pack/build-packed-file.js';
 import { writeOwnGraphs } from '../../builder/plan/own-graphs.js';
 import { startProcess } from '../../builder/own-process.js';
 import { folderSource } from '../../runtime/store/folder.js';
@@ -27,7 +27,7 @@ async function packingJob(): Promise<MakeJob> {
   const head = 'sequence-classification';
   const found = await writeOwnGraphs({ source, info, head, modelType: 'llama', bits: 8 });
   if (!('graphs' in found)) throw new Error(found.problem);
-  return { target: path.join(folder, 'made'), from, recipe: found.toMake!.recipe };
+  return { target: path.join(folder, 'made'), from, recipe: found.packedWeights!.recipe };
 }
 
 /** That takes seconds: eight gigabytes of a file without blocks, copied. */
@@ -67,7 +67,7 @@ test('it writes the same bytes, and tells how far it is', async () => {
   const steps: number[] = [];
   const aside = await makeAside(job, PLACE, (done) => steps.push(done));
   const here = path.join(folder, 'here');
-  expect(aside).toBe(await makeFile(here, job));
+  expect(aside).toBe(await buildPackedFile(here, job));
   expect(await readFile(job.target)).toEqual(await readFile(here));
   expect(steps).toEqual(job.recipe.parts.map(({ offset }) => offset));
 });

@@ -125,7 +125,7 @@ function planned(request: PlanRequest, { info, chosen, why, unread }: Known): Mo
       ...toolNote(tools),
     ],
     parameters: numbersIn(file.tensors),
-    toMake: undefined,
+    packedWeights: undefined,
     gguf: { variants, chosen: variant, reason },
   };
 }

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ort from 'onnxruntime-node';
-import { makeFile } from '../../../../builder/pack/make-file.js';
+import { buildPackedFile } from '../../../../builder/pack/build-packed-file.js';
 import { findBase } from '../../../../builder/plan/adapter/index.js';
 import { type NoGraphs, type OwnGraphs, writeOwnGraphs } from '../../../../builder/plan/own-graphs.js';
 import type { Head } from '../../../../runtime/core/handles/index.js';
@@ -38,9 +38,9 @@ test.each([
   if (!('graphs' in model)) throw new Error(model.problem);
   for (const from of [adapterOf(name), graphModel(name)])
     for (const file of await readdir(from)) await copyFile(path.join(from, file), path.join(folder, file));
-  const { recipe, sources } = model.toMake!;
+  const { recipe, sources } = model.packedWeights!;
   expect(sources.map((file) => file.path)).toEqual([weights, 'model.safetensors']);
-  await makeFile(path.join(folder, recipe.file), { from: folder, recipe });
+  await buildPackedFile(path.join(folder, recipe.file), { from: folder, recipe });
   const bytes = Buffer.from(model.written[0]!.content, 'base64');
   const session = await openSession({ bytes, weightsIn: folder }, { device: 'cpu', threads: 1 });
   const given = await readJson<{ cases: { inputs: Record<string, number[][]> }[] }>(

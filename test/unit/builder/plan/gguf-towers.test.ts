@@ -26,9 +26,9 @@ describe('a model with an mmproj file', () => {
   const both = { 'm.gguf': read(GEMMA.text), 'mmproj-m-F16.gguf': read(GEMMA.tower) };
 
   it('reads images by graphs over both files', async () => {
-    const { spec, toMake, gguf, reasons } = await plan(both);
+    const { spec, packedWeights, gguf, reasons } = await plan(both);
     expect(spec).toMatchObject({ task: IMAGES, engine: 'generation', modelType: 'gemma3' });
-    expect(toMake!.sources.map(({ path }) => path)).toEqual(['m.gguf', 'mmproj-m-F16.gguf']);
+    expect(packedWeights!.sources.map(({ path }) => path)).toEqual(['m.gguf', 'mmproj-m-F16.gguf']);
     expect(gguf!.tower!.variant.path).toBe('mmproj-m-F16.gguf');
     expect(reasons).toContain('file mmproj-m-F16.gguf: the only one that is there');
   });
@@ -228,8 +228,8 @@ describe('a hostile mmproj file', () => {
 
 /** The content of a file that is made of metadata. */
 async function made(files: Files, name: string): Promise<Record<string, unknown>> {
-  const { toMake } = await plan(files, { task: IMAGES });
-  const { content } = toMake!.made!.find(({ path }) => path === name)!;
+  const { packedWeights } = await plan(files, { task: IMAGES });
+  const { content } = packedWeights!.made!.find(({ path }) => path === name)!;
   return JSON.parse(content.toString()) as Record<string, unknown>;
 }
 

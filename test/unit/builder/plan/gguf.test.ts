@@ -61,7 +61,7 @@ const plan = (id: string, file?: string, engine: 'own' | undefined = 'own') =>
 
 describe('a repository with files of GGUF alone', () => {
   it('is planned with the most exact that has eight bits at most', async () => {
-    const { spec, reasons, toMake, gguf } = await plan('o/several', undefined, undefined);
+    const { spec, reasons, packedWeights, gguf } = await plan('o/several', undefined, undefined);
     expect(spec).toMatchObject({
       ...{
         id: 'o/several',
@@ -75,12 +75,17 @@ describe('a repository with files of GGUF alone', () => {
     });
     expect(gguf!.chosen.path).toBe('x-Q8_0.gguf');
     expect(reasons).toContain('file x-Q8_0.gguf: the most exact that fits and has 8 bits at most');
-    expect(toMake!.sources.map(({ path }) => path)).toEqual(['x-Q8_0.gguf']);
+    expect(packedWeights!.sources.map(({ path }) => path)).toEqual(['x-Q8_0.gguf']);
     // All of them are made here: the hub has none.
-    const made = new Set([toMake!.recipe.file, ...toMake!.made!.map(({ path }) => path)]);
+    const made = new Set([packedWeights!.recipe.file, ...packedWeights!.made!.map(({ path }) => path)]);
     expect(spec.files.filter(({ path }) => !made.has(path))).toEqual([]);
     expect(spec.files.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(['config.json', 'tokenizer.json', 'tokenizer_config.json', toMake!.recipe.file]),
+      expect.arrayContaining([
+        'config.json',
+        'tokenizer.json',
+        'tokenizer_config.json',
+        packedWeights!.recipe.file,
+      ]),
     );
   });
 
@@ -148,13 +153,13 @@ test('the tokens that end a turn are known by their texts where a model holds co
     'tokenizer.ggml.token_type': { type: 'list', of: 'i32', value: kinds },
   } as const;
   const endsOf = async (more: Record<string, string>) => {
-    const { toMake } = await planModel({
+    const { packedWeights } = await planModel({
       source: folderSource(
         folderOf({ 'm.gguf': ggufOfModel({ ...model, metadata: { ...metadata, ...more } }) }),
       ),
       ...{ id: 'o/x', engine: 'own' as const },
     });
-    const { content } = toMake!.made!.find(({ path }) => path === 'generation_config.json')!;
+    const { content } = packedWeights!.made!.find(({ path }) => path === 'generation_config.json')!;
     return (JSON.parse(content.toString()) as { eos_token_id: unknown }).eos_token_id;
   };
   expect(await endsOf({})).toBe(2);

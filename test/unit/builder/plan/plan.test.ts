@@ -157,7 +157,7 @@ test('an export of eight bits is taken where there is one, since an image can fe
   expect(exported.spec.graphs).toEqual({ model: 'onnx/model_quantized.onnx' });
   const own = await plan(both, { dtype: 'q8', weights: 'own' });
   expect(own.spec).toMatchObject({ graphs: { model: 'graphs/model.onnx' }, dtype: 'q8' });
-  expect(own.toMake?.recipe.bits).toBe(8);
+  expect(own.packedWeights?.recipe.bits).toBe(8);
   expect((await plan(both, {})).spec).toMatchObject({
     graphs: { model: 'graphs/model.onnx' },
     dtype: 'fp16',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFile } from '../../../../builder/pack/make-file.js';
+import { buildPackedFile } from '../../../../builder/pack/build-packed-file.js';
 import { planModel } from '../../../../builder/plan/index.js';
 import { createGraphWriter } from '../../../../runtime/models/writer/graph-writer.js';
 import { type MatrixUse, packedStorage } from '../../../../runtime/models/writer/storage.js';
@@ -103,11 +103,11 @@ test.each([
   ['awq', 4, 'qwen2-awq'],
   ['compressed-tensors', 4, 'llama-compressed'],
 ])('what %s has packed to %i bits is repacked as it is: %s', async (method, bits, name) => {
-  const { spec, reasons, toMake, parameters } = await planPacked(name);
+  const { spec, reasons, packedWeights, parameters } = await planPacked(name);
   expect(spec.dtype).toBe(`q${bits}`);
   expect(reasons.at(-1)).toMatch(`the ${bits}-bit matrices of ${method} as they are`);
-  expect(toMake!.plain).toBeUndefined();
-  expect(toMake!.recipe.parts.filter(({ tensor }) => tensor.blocks)).toHaveLength(7);
+  expect(packedWeights!.plain).toBeUndefined();
+  expect(packedWeights!.recipe.parts.filter(({ tensor }) => tensor.blocks)).toHaveLength(7);
   // Matrices count as what they were.
   expect(parameters).toBeGreaterThan(30_000);
 });
@@ -126,46 +126,52 @@ test('settings that a tool has left in a file of its own are read', async () => 
   const own = JSON.stringify(settings);
   const found = await planPacked('llama-gptq', { change: without, others: { 'quantize_config.json': own } });
   const usual = await planPacked('llama-gptq');
-  expect(found.toMake!.recipe).toEqual(usual.toMake!.recipe);
+  expect(found.packedWeights!.recipe).toEqual(usual.packedWeights!.recipe);
   const awq = JSON.stringify({ zero_point: true, q_group_size: 64, w_bit: 4, version: 'GEMM' });
   const other = await planPacked('qwen2-awq', { change: without, others: { 'quant_config.json': awq } });
-  expect(other.toMake!.recipe).toEqual((await planPacked('qwen2-awq')).toMake!.recipe);
+  expect(other.packedWeights!.recipe).toEqual((await planPacked('qwen2-awq')).packedWeights!.recipe);
   await expect(planPacked('llama-gptq', { change: without })).rejects.toThrow(/lack.*q_proj.weight/);
 });
 
 test('--dtype packs what the other tool has left', async () => {
-  const { spec, reasons, toMake } = await planPacked('llama-gptq', { dtype: 'q4' });
+  const { spec, reasons, packedWeights } = await planPacked('llama-gptq', { dtype: 'q4' });
   expect(spec.dtype).toBe('q4');
   expect(reasons.at(-1)).toMatch(
     /the 4-bit matrices of gptq as they are, others packed to 4 bits \(\d+ % of/,
   );
-  const packed = toMake!.recipe.parts.filter(({ packing }) => packing);
+  const packed = packedWeights!.recipe.parts.filter(({ packing }) => packing);
   expect(packed.filter(({ tensor }) => tensor.blocks)).toHaveLength(7);
   expect(packed.map(({ tensor }) => tensor.name)).toContain('model.embed_tokens.weight');
 });
 
 test('what tells the order of columns must leave groups of one size', async () => {
-  const { folder, toMake } = await planPacked('llama-gptq-order');
-  const parts = toMake!.recipe.parts.map((part) => {
+  const { folder, packedWeights } = await planPacked('llama-gptq-order');
+  const parts = packedWeights!.recipe.parts.map((part) => {
     const { blocks } = part.tensor;
     // Other integers in place of the groups.
     const groupOf = blocks && { ...part.tensor, length: (blocks as QuantizedBlocks).groupOf!.length };
     return blocks ? { ...part, tensor: { ...part.tensor, blocks: { ...blocks, groupOf } } } : part;
   });
-  const making = makeFile(join(folder, 'made'), { from: folder, recipe: { ...toMake!.recipe, parts } });
+  const making = buildPackedFile(join(folder, 'made'), {
+    from: folder,
+    recipe: { ...packedWeights!.recipe, parts },
+  });
   await expect(making).rejects.toThrow('groups of other sizes (g_idx)');
 });
 
 test('columns that are grouped in another order than config.json says are an error', async () => {
-  const { folder, toMake } = await planPacked('llama-gptq');
-  const parts = toMake!.recipe.parts.map((part) => {
+  const { folder, packedWeights } = await planPacked('llama-gptq');
+  const parts = packedWeights!.recipe.parts.map((part) => {
     const { tensor } = part;
     const { blocks } = tensor;
     // Other integers in place of the groups.
     const groupOf = blocks && { ...tensor, length: (blocks as QuantizedBlocks).groupOf!.length };
     return blocks ? { ...part, tensor: { ...tensor, blocks: { ...blocks, groupOf } } } : part;
   });
-  const making = makeFile(join(folder, 'made'), { from: folder, recipe: { ...toMake!.recipe, parts } });
+  const making = buildPackedFile(join(folder, 'made'), {
+    from: folder,
+    recipe: { ...packedWeights!.recipe, parts },
+  });
   await expect(making).rejects.toThrow('desc_act');
 });
 
@@ -177,11 +183,11 @@ test('words and scales of compressed-tensors that do not fit each other are refu
 });
 
 test('floats of four bits become sums of two integers, and other matrices stay as they are', async () => {
-  const { spec, reasons, toMake } = await planPacked('gpt-oss-mxfp4');
+  const { spec, reasons, packedWeights } = await planPacked('gpt-oss-mxfp4');
   expect(spec.dtype).toBe('q4');
   expect(reasons.at(-1)).toMatch('the matrices of mxfp4 as sums of two 4-bit integers');
   // Of three experts two matrices each.
-  expect(toMake!.recipe.parts.filter(({ packing }) => packing)).toHaveLength(6);
+  expect(packedWeights!.recipe.parts.filter(({ packing }) => packing)).toHaveLength(6);
 });
 
 test('floats of four bits whose scales are of another shape are refused', async () => {
@@ -199,8 +205,9 @@ test.each([
 ])(
   'of a mixture experts are packed, and what chooses among them is not: %s',
   async (name, router, experts) => {
-    const { toMake } = await planPacked(name, { dtype: 'q4' });
-    const parts = (pattern: RegExp) => toMake!.recipe.parts.filter(({ tensor }) => pattern.test(tensor.name));
+    const { packedWeights } = await planPacked(name, { dtype: 'q4' });
+    const parts = (pattern: RegExp) =>
+      packedWeights!.recipe.parts.filter(({ tensor }) => pattern.test(tensor.name));
     expect(parts(router).length).toBeGreaterThan(0);
     expect(parts(router).every(({ packing }) => packing === undefined)).toBe(true);
     const matrices = parts(experts).filter(({ tensor }) => tensor.shape.length === 2);
@@ -210,8 +217,8 @@ test.each([
 );
 
 test('packed matrices are read by products alone', async () => {
-  const { toMake } = await planPacked('llama-gptq');
-  const { name, ...tensor } = toMake!.recipe.parts.find((part) => part.tensor.blocks)!.tensor;
+  const { packedWeights } = await planPacked('llama-gptq');
+  const { name, ...tensor } = packedWeights!.recipe.parts.find((part) => part.tensor.blocks)!.tensor;
   const g = createGraphWriter(createWeights(new Map([[name, tensor]])), packedStorage('made', 4));
   const [rows, columns] = tensor.shape as [number, number];
   const packedAs = (use: Pick<MatrixUse, 'kind' | 'transposed'>) =>

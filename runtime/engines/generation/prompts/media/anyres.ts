@@ -10,7 +10,7 @@ import { pixelValues } from './pixel-values.js';
 
 /** LLaVA-NeXT: squares of an image beside the whole one; lines of features end with one that the model has learned. */
 export const createLlavaNextFamily = (files: FamilyFiles): ImageFamily =>
-  createAnyresFamily(files, { ...NEXT, mostSquares: () => Infinity, inCompany: false });
+  createAnyresFamily(files, { ...NEXT, mostSquares: () => Infinity, dependsOnCount: false });
 
 /** The same of a model that reads videos, too, which are not read here. */
 export const createLlavaNextVideoFamily = (files: FamilyFiles): ImageFamily => ({
@@ -20,7 +20,7 @@ export const createLlavaNextVideoFamily = (files: FamilyFiles): ImageFamily => (
 
 /** LLaVA-OneVision: squares of an image where it is the only one, and not more features than so many squares have. */
 export const createLlavaOnevisionFamily = (files: FamilyFiles): ImageFamily =>
-  createAnyresFamily(files, { ...ONEVISION, mostSquares: mostSquaresOf, inCompany: true });
+  createAnyresFamily(files, { ...ONEVISION, mostSquares: mostSquaresOf, dependsOnCount: true });
 
 const NEXT: AnyresDefaults & { vision: Json } = {
   edge: 224,
@@ -56,7 +56,7 @@ function mostSquaresOf(config: Json): number {
 interface Anyres extends AnyresDefaults {
   vision: Json;
   mostSquares(config: Json): number;
-  inCompany: boolean;
+  dependsOnCount: boolean;
 }
 
 /** Lines and columns of features. */
@@ -93,7 +93,7 @@ function createAnyresFamily(files: FamilyFiles, kind: Anyres): ImageFamily {
     return each + lines * (columns + 1);
   };
   return {
-    ...{ ...token, mostPatches: each + 1, inCompany: kind.inCompany },
+    ...{ ...token, mostPatches: each + 1, dependsOnCount: kind.dependsOnCount },
     layout: (size, several = false) => ({ patches: each + 1, count: several ? each + 1 : countOf(size) }),
     prepare(image, several = false) {
       const squares = several ? [processor.square(image)] : processor.process(image);

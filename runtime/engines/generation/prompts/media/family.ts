@@ -65,7 +65,7 @@ export interface ImageFamily extends MediumFamily {
   /** The template of models that hold no conversations, for repositories without one. It writes all special tokens. */
   readonly template?: string;
   /** True where images are read otherwise when there are several in a conversation. */
-  readonly inCompany?: boolean;
+  readonly dependsOnCount?: boolean;
   /** True where Python generates from vectors alone, without the tokens of the prompt. */
   readonly fromVectors?: boolean;
   /** What each token of a prompt looks at of the images, for models whose images stand beside the text and not in it. */

@@ -30,13 +30,13 @@ export function createImageEncoder(
   return {
     family,
     async measure(bytes, { images: count }) {
-      const several = family.inCompany === true && count > 1;
+      const several = family.dependsOnCount === true && count > 1;
       const layout = family.layout(await readEdges(bytes, request.maxPixels), several);
       memory.check(layout.patches, 'image');
       return layout;
     },
     async encode(bytes, { signal, images: count, question }) {
-      const several = family.inCompany === true && count > 1;
+      const several = family.dependsOnCount === true && count > 1;
       const asked = family.asks === true ? question : undefined;
       const key = await keyOf(bytes, several, asked);
       const known = kept.get(key);

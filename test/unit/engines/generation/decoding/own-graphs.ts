@@ -1,6 +1,6 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFile } from '../../../../../builder/pack/make-file.js';
+import { buildPackedFile } from '../../../../../builder/pack/build-packed-file.js';
 import { writeOwnGraphs } from '../../../../../builder/plan/own-graphs.js';
 import type { Head } from '../../../../../runtime/core/handles/index.js';
 import type { LoadRequest } from '../../../../../runtime/core/load-request.js';
@@ -31,8 +31,11 @@ export async function ownModel(folder: string, { name, head, task, bits }: OwnOp
   const modelType = config['model_type'] as string;
   const own = await writeOwnGraphs({ source, info, head, modelType, bits });
   if (!('graphs' in own)) throw new Error(own.problem);
-  if (own.toMake)
-    await makeFile(path.join(folder, own.files[0]!.path), { from: repo, recipe: own.toMake.recipe });
+  if (own.packedWeights)
+    await buildPackedFile(path.join(folder, own.files[0]!.path), {
+      from: repo,
+      recipe: own.packedWeights.recipe,
+    });
   else for (const file of own.files) await copyFile(path.join(repo, file.path), path.join(folder, file.path));
   const spec: ModelSpec = {
     ...{ specVersion: 1, id: 'zoo/m', revision: 'main', commit: '0'.repeat(40), task },

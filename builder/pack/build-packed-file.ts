@@ -25,7 +25,7 @@ export interface MakeOptions {
  * @returns SHA-256 of the file in hex
  * @throws errors of the file system; the abort reason
  */
-export async function makeFile(
+export async function buildPackedFile(
   target: string,
   { from, recipe, signal, onProgress }: MakeOptions,
 ): Promise<string> {

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openSession } from '../../../../runtime/engines/sessions/session.js';
-import { makeFile } from '../../../../builder/pack/make-file.js';
+import { buildPackedFile } from '../../../../builder/pack/build-packed-file.js';
 import { type OwnGraphs, writeOwnGraphs } from '../../../../builder/plan/own-graphs.js';
 import type { Head } from '../../../../runtime/core/handles/index.js';
 import { folderSource } from '../../../../runtime/store/folder.js';
@@ -29,8 +29,8 @@ interface Config {
 
 /** Makes the plan's file in the folder. @returns its name */
 async function make(model: OwnGraphs, name: string): Promise<string> {
-  const { recipe } = model.toMake!;
-  await makeFile(path.join(folder, recipe.file), { from: graphModel(name), recipe });
+  const { recipe } = model.packedWeights!;
+  await buildPackedFile(path.join(folder, recipe.file), { from: graphModel(name), recipe });
   return recipe.file;
 }
 
@@ -75,18 +75,21 @@ test('the same recipe gives the same bytes, from safetensors in shards and from 
   for (const name of ['mistral-window-bin-shards', 'llama-linear-bin']) {
     const model = await write(name, 4, 'embedding');
     const file = path.join(folder, await make(model, name));
-    const { size } = model.toMake!.recipe;
+    const { size } = model.packedWeights!.recipe;
     const first = await digestOf(file, { path: 'x', size });
-    const again = await makeFile(file, { from: graphModel(name), recipe: model.toMake!.recipe });
+    const again = await buildPackedFile(file, {
+      from: graphModel(name),
+      recipe: model.packedWeights!.recipe,
+    });
     expect(again).toBe(first);
   }
 });
 
 test('who stops it gets the reason', async () => {
   const model = await write('llama-classifier', 8, 'sequence-classification');
-  const { recipe } = model.toMake!;
+  const { recipe } = model.packedWeights!;
   const signal = AbortSignal.abort(new Error('enough'));
-  const making = makeFile(path.join(folder, 'x'), {
+  const making = buildPackedFile(path.join(folder, 'x'), {
     from: graphModel('llama-classifier'),
     recipe,
     signal,
@@ -99,11 +102,14 @@ test('a checkpoint that has become shorter is an error', async () => {
   const model = await write(name, 8, 'sequence-classification');
   for (const file of await readdir(graphModel(name)))
     await copyFile(path.join(graphModel(name), file), path.join(folder, file));
-  const { recipe } = model.toMake!;
+  const { recipe } = model.packedWeights!;
   const beyond = recipe.parts.map((part) => ({
     ...part,
     tensor: { ...part.tensor, offset: part.tensor.offset + 2 ** 30 },
   }));
-  const making = makeFile(path.join(folder, 'x'), { from: folder, recipe: { ...recipe, parts: beyond } });
+  const making = buildPackedFile(path.join(folder, 'x'), {
+    from: folder,
+    recipe: { ...recipe, parts: beyond },
+  });
   await expect(making).rejects.toThrow(/has become shorter/);
 });
