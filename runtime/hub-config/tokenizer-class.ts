@@ -47,7 +47,7 @@ const TYPES: Readonly<Record<string, string>> = {
   PLBart: 'plbart',
   Pegasus: 'bigbird_pegasus pegasus pegasus_x',
   Qwen2:
-    'colqwen2 internvl qwen2 qwen2_5_omni qwen2_5_vl qwen2_audio qwen2_moe qwen2_vl qwen3 qwen3_moe qwen3_next qwen3_omni_moe qwen3_vl qwen3_vl_moe',
+    'colqwen2 cosmos3_omni internvl qwen2 qwen2_5_omni qwen2_5_vl qwen2_audio qwen2_moe qwen2_vl qwen3 qwen3_moe qwen3_next qwen3_omni_moe qwen3_vl qwen3_vl_moe',
   RemBert: 'rembert',
   RoFormer: 'roformer',
   Roberta: 'bridgetower clap data2vec-text ibert mra roberta roberta-prelayernorm',

@@ -42,6 +42,7 @@ const CONDITIONAL: readonly (readonly [what: RegExp, when: string])[] = [
   [/^llama4(?:_text|\.text_config)\.no_rope_layers$/, 'zeros: other numbers are one'],
   [/^falcon_h1\.mamba_expand$|^sam\.vision_config\.mlp_ratio$/, 'a width that is left out'],
   [/^(?:hunyuan_v1_dense|hunyuan_vl\.text_config)\.rope_scaling\.factor$/, 'other types than alpha'],
+  [/^minicpm_ocr\.insert_layer_id$/, 'another mode than 4x'],
   [/^grounding-dino\.decoder_bbox_embed_share$/, 'the checkpoint holds what is shared, too'],
   [/^(?:d_fine\.backbone_config|hgnet_v2)\.depths$/, 'a list whose length counts'],
   [/^mask2former\.feature_strides$/, 'the last three of the list'],

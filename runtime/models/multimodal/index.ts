@@ -4,6 +4,7 @@ import { blip2 } from './blip-2.js';
 import { cohereCompass } from './cohere-compass.js';
 import { cohere2Vision } from './cohere2-vision.js';
 import { deepseekVlHybrid } from './deepseek-vl-hybrid.js';
+import { cosmos3Edge } from './cosmos3-edge.js';
 import { deepseekVl } from './deepseek-vl.js';
 import { exaone45 } from './exaone4-5.js';
 import { florence2 } from './florence2/family.js';
@@ -35,6 +36,7 @@ import { paddleocrVl } from './paddleocr-vl.js';
 import { qwen3Asr } from './qwen3-asr.js';
 import { lightonOcr } from './lighton-ocr.js';
 import { qwen35MoeImages, qwen35Images } from './qwen3-5.js';
+import { minicpmOcr, minicpmV46 } from './minicpm-v/family.js';
 import { mistral3 } from './mistral3.js';
 import { mllama, mllamaText } from './mllama/family.js';
 import { qianfanOcr } from './qianfan-ocr.js';
@@ -42,7 +44,7 @@ import { qwen2Audio } from './qwen2-audio.js';
 import { qwen25Omni } from './qwen2-5-omni.js';
 import { qwen3Omni } from './qwen3-omni.js';
 import { qwen25Vl, qwen2Vl } from './qwen2-vl/family.js';
-import { qwen3Vl, qwen3VlMoe } from './qwen3-vl/family.js';
+import { cosmos3Omni, qwen3Vl, qwen3VlMoe } from './qwen3-vl/family.js';
 import { videoLlama3 } from './video-llama-3.js';
 import { videoLlava } from './video-llava.js';
 import { vipllava } from './vipllava.js';
@@ -60,7 +62,7 @@ export const MEDIA: readonly AnyFamily[] = [
   llavaOnevision,
   qwen2Vl,
   ...[qwen25Vl, qwen25Omni, qwen3Omni],
-  qwen3Vl,
+  ...[qwen3Vl, cosmos3Omni, cosmos3Edge],
   qwen3VlMoe,
   internvl,
   ...[gotOcr2, ppChart2Table],
@@ -76,7 +78,7 @@ export const MEDIA: readonly AnyFamily[] = [
   ayaVision,
   ...[cohere2Vision, cohereCompass],
   ...[vipllava, videoLlava],
-  ...[lfm2Vl, lfm3Vl, kimiK25],
+  ...[lfm2Vl, lfm3Vl, kimiK25, minicpmV46, minicpmOcr],
   florence2,
   voxtral,
   qwen2Audio,

@@ -84,7 +84,7 @@ function withShapes(g: GraphWriter, pixels: Value): NaflexPatches {
  * float32 [rows, patches, edge].
  * @param index of the patch's line in its image, float32 [rows, patches] @param count of the image's lines, float32 [rows, 1]
  */
-function shares(g: GraphWriter, index: Value, count: Value, edge: number): Value {
+export function shares(g: GraphWriter, index: Value, count: Value, edge: number): Value {
   const scale = g.node('Div', [g.scalar(edge), count]);
   const half = g.scalar(0.5);
   const middle = g.node('Sub', [g.node('Mul', [g.node('Add', [index, half]), scale]), half]);

@@ -1,11 +1,14 @@
 import { RunError } from '../../../core/errors.js';
 import { isObject } from '../../../hub-config/json.js';
 import type { Json } from '../../repository/model-folder.js';
+import { HALVES } from './levels.js';
 import { ofImages, type PatchProcessor, patchRules } from './qwen2-vl.js';
 import type { Edges } from './sizes.js';
 
 /** Pixels of all frames of a step where the file does not say. */
 const USUAL = { least: 112 * 112, most: 28 * 28 * 15_000 };
+
+const USUAL_OF_COSMOS = { least: 256 * 256, most: 4096 * 4096 };
 
 /**
  * Glm4vImageProcessor and Glm46VImageProcessor: the pixels of an image count as often as it is repeated, and a small one is
@@ -20,6 +23,19 @@ export function createGlmPatchProcessor(config: Json, usual = 'Glm4vImageProcess
   const name = String(own['image_processor_type'] ?? usual);
   const cells = name.startsWith('Glmga') ? cellsOf(own) : 1;
   return ofImages(patchRules(own, { usual: USUAL, before: enlarged, cells, countsFrames: true }));
+}
+
+/** Cosmos3EdgeImageProcessor: the same for images of one frame. */
+export function createCosmosPatchProcessor(config: Json): PatchProcessor {
+  const { temporal_patch_size: frames = 1, min_pixels: _, max_pixels: __, ...given } = config;
+  if (frames !== 1)
+    throw new RunError(
+      'not_ready',
+      'preprocessor_config.json: temporal_patch_size other than 1 is not known',
+    );
+  requireLimits(given['size']);
+  const own = { patch_size: 16, ...HALVES, ...given, temporal_patch_size: 1 };
+  return ofImages(patchRules(own, { usual: USUAL_OF_COSMOS, before: enlarged, countsFrames: true }));
 }
 
 function cellsOf(config: Json): number {

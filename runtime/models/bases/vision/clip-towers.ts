@@ -76,12 +76,14 @@ export function towerStates(
   { base, ...seen }: TowerOptions,
 ): Value[] {
   const states = [embedded];
-  for (let i = 0; i < c.num_hidden_layers; i++) {
-    const at = (part: string) => `${base}.encoder.layers.${i}.${part}`;
-    states.push(preNormLayer(g, states.at(-1)!, { ...towerSizes(c), names: NAMES, at, ...seen }));
-  }
+  for (let i = 0; i < c.num_hidden_layers; i++)
+    states.push(towerLayer(g, states.at(-1)!, c, { base: `${base}.encoder.layers.${i}`, ...seen }));
   return states;
 }
+
+/** One layer of a tower, by the beginning of its tensors' names: float32 [rows, tokens, width]. */
+export const towerLayer = (g: GraphWriter, x: Value, c: Tower, { base, ...seen }: TowerOptions): Value =>
+  preNormLayer(g, x, { ...towerSizes(c), names: NAMES, at: (part) => `${base}.${part}`, ...seen });
 
 /** Tokens and their positions: float32 [rows, tokens, width]. @param ids int64 [rows, tokens] */
 export function embeddedTexts(g: GraphWriter, ids: Value, c: TextTower): Value {

@@ -41,6 +41,20 @@ function decoderOf(c: TextConfig, feedForward?: LlamaLike['feedForward']): Decod
   });
 }
 
+/** Of its attention, as diffusers has them. */
+const COSMOS_NAMES = Object.fromEntries(
+  Object.entries({
+    q_proj: 'to_q',
+    k_proj: 'to_k',
+    v_proj: 'to_v',
+    o_proj: 'to_out',
+    q_norm: 'norm_q',
+    k_norm: 'norm_k',
+  }).flatMap(([own, other]) =>
+    ['weight', 'bias'].map((kind) => [`.self_attn.${own}.${kind}`, `.self_attn.${other}.${kind}`]),
+  ),
+);
+
 interface Config<T> {
   text_config: T;
   vision_config: Vision3Config;
@@ -67,6 +81,21 @@ export const qwen3Vl = defineFamily({
   usualTask: 'image-text-to-text',
   config: configOf(textConfig),
   ...{ prefixes: [], parts: QWEN_PARTS },
+  heads: headsOf<TextConfig>((c) => decoderOf(c)),
+});
+
+const cosmosText = textConfig.extend({ rope_theta: z.number().positive().default(5e5) });
+
+/** The same, in files that draw images, too, whose parts have other names. modeling_cosmos3_omni.py */
+export const cosmos3Omni = defineFamily({
+  modelTypes: ['cosmos3_omni'],
+  readers: { prompts: { image: 'qwen2-vl', video: 'qwen3-vl' } },
+  limits: ['Cosmos 3 answers about images and videos; what it draws and moves is not served.'],
+  memory: { unmaskedVision: true },
+  usualTask: 'image-text-to-text',
+  config: configOf(cosmosText),
+  ...{ prefixes: [], older: COSMOS_NAMES },
+  parts: { 'model.': [...QWEN_PARTS['model.'], ''], 'visual.': [...QWEN_PARTS['visual.'], ''] },
   heads: headsOf<TextConfig>((c) => decoderOf(c)),
 });
 

@@ -36,6 +36,7 @@ import { createLlama4Family } from './llama4.js';
 import { createLlavaFamily, createLlavaSiglipFamily } from './llava.js';
 import { createHunyuanVlFamily } from './hunyuan-vl.js';
 import { createJanusFamily } from './janus.js';
+import { createMiniCpmOcrFamily, createMiniCpmVFamily } from './minicpm-v.js';
 import { createMllamaFamily } from './mllama.js';
 import { createOvis2Family } from './ovis2.js';
 import { createPaliGemmaFamily } from './paligemma.js';
@@ -46,6 +47,7 @@ import { createPixtralFamily } from './pixtral.js';
 import { createQwen2AudioFamily } from './qwen2-audio.js';
 import {
   createCohereCompassFamily,
+  createCosmos3EdgeFamily,
   createFlatPatchFamily,
   createGlm4vFamily,
   createGlmgaFamily,
@@ -99,6 +101,7 @@ export const PROMPTS: {
     glm4v: createGlm4vFamily,
     glmga: createGlmgaFamily,
     'cohere-compass': createCohereCompassFamily,
+    'cosmos3-edge': createCosmos3EdgeFamily,
     'kimi-k25': createKimiK25Family,
     'flat-patches': createFlatPatchFamily,
     'video-llama-3': createVideoLlama3Family,
@@ -113,6 +116,8 @@ export const PROMPTS: {
     'blip-2': createBlip2Family,
     instructblip: createInstructBlipFamily,
     'lfm2-vl': createLfm2VlFamily,
+    'minicpm-v': createMiniCpmVFamily,
+    'minicpm-ocr': createMiniCpmOcrFamily,
     ovis2: createOvis2Family,
   },
   audio: {

@@ -20,8 +20,8 @@ export interface MediumLayout {
   grid?: readonly [number, number, number];
   /** Positions from one step of `grid` over time to the next; 1 by default. */
   timeStep?: number;
-  /** Rows and columns of parts that a large image is cut into; absent for a whole one. */
-  parts?: { rows: number; columns: number };
+  /** Rows and columns of parts that a large image is cut into, and features of each where they differ; absent for a whole one. */
+  parts?: { rows: number; columns: number; each?: number };
   /** Of a clip: its length, and where the frames that are read stand in it, in seconds. */
   clip?: { seconds: number; frames: readonly number[] };
 }

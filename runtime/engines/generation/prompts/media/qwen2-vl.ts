@@ -1,11 +1,12 @@
 import { RunError } from '../../../../core/errors.js';
-import { createGlmPatchProcessor } from '../../../processors/image/glm4v.js';
+import { createCosmosPatchProcessor, createGlmPatchProcessor } from '../../../processors/image/glm4v.js';
 import { createKimiPatchProcessor } from '../../../processors/image/kimi-k25.js';
 import {
   createPaddlePatchProcessor,
   createPatchProcessor,
   type PatchProcessor,
 } from '../../../processors/image/qwen2-vl.js';
+import { firstNumber, type Json } from '../../../repository/model-folder.js';
 import type { PromptPositions } from '../../decoding/prompt.js';
 import type { FamilyFiles, ImageFamily, PlacedMedium } from './family.js';
 import { clipToken, imageToken } from './image-token.js';
@@ -31,6 +32,27 @@ export const createGlm4vFamily = (files: FamilyFiles): ImageFamily =>
 /** The same, where another class is usual. */
 export const createGlmgaFamily = (files: FamilyFiles): ImageFamily =>
   patchFamily(files, createGlmPatchProcessor(files.processing, 'GlmgaImageProcessor'));
+
+/**
+ * Cosmos 3 Edge: the same for images of one frame; texts that hold the token of videos are refused.
+ * @throws RunError not_ready where the processor's patches are not those of the network: Python fails at each image
+ */
+export function createCosmos3EdgeFamily(files: FamilyFiles): ImageFamily {
+  const { config, processing } = files;
+  const vision = (config['vision_config'] ?? {}) as Json;
+  for (const [own, other, usual] of COSMOS_SIZES)
+    if ((firstNumber(processing, own) ?? usual) !== (firstNumber(vision, other) ?? usual))
+      throw new RunError('not_ready', `preprocessor_config.json: ${own} is not ${other} of config.json`);
+  const named = { ...files, config: { image_token_id: 19, video_token_id: 18, ...config } };
+  return {
+    ...patchFamily(named, createCosmosPatchProcessor(processing)),
+    foreign: [clipToken(named, CLIP).placeholder],
+  };
+}
+const COSMOS_SIZES = [
+  ['patch_size', 'patch_size', 16],
+  ['merge_size', 'spatial_merge_size', 2],
+] as const;
 
 const patchFamily = (files: FamilyFiles, processor: PatchProcessor): ImageFamily => ({
   ...flatFamily(files, processor),
