@@ -66,6 +66,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ...refused('it needs timm, which the tools of exports do not have', 'fast_vlm', 'perception_lm', 'gemma3n'),
   molmo2: { refused: 'its images are added to their tokens, and see each other' },
   unlimited_ocr: { refused: 'its cache holds a prompt beside a window' },
+  shieldgemma2: { refused: 'its processor writes questions of its own, and the answer is how likely yes is' },
   diffusion_gemma: { refused: 'it writes by diffusion' },
   evolla: { refused: 'it reads proteins' },
   pi0: { refused: 'it moves robots' },

@@ -74,7 +74,7 @@ const ARCHITECTURES: Row[] = [
   [/^(?:OwlViT|OwlVit|Owlv2|(?:MM)?GroundingDino)ForObjectDetection$/, 'zero-shot-object-detection'],
   [/ForObjectDetection$/, 'object-detection'],
   [/ForDepthEstimation$/, 'depth-estimation'],
-  [/^Sam\w*Model$/, 'mask-generation'],
+  [/^(?:Sam|EdgeTam)\w*Model$/, 'mask-generation'],
   [/^(?:\w*CLIP(?:Seg)?|MetaClip2|Siglip2?|Align|Tipsv2)Model$/, 'zero-shot-image-classification'],
   [
     /^(?:ViT(?:MSN|MAE|Hybrid)?|VitDet|Pixio|Swin2SR|[DC]eiT|Beit|Data2VecVision|Dinov2|DINOv3\w*|Dinov2WithRegisters|Swin(?:v2)?|ConvNext\w*|ResNet|RegNet|Bit|Van|Cvt|Hiera|IJepa|FocalNet|EfficientNet|EfficientFormer|MobileNetV[12]|MobileViT(?:V2)?|Levit|PoolFormer|SwiftFormer|Pvt(?:V2)?|Segformer|GLPN|DPT|TextNet|TimmWrapper|\w*Vision(?:Transformer)?)Model$/,

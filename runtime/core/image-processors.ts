@@ -38,6 +38,7 @@ export const IMAGE_PROCESSORS = [
     'Vilt',
     'Sam',
     'Sam2',
+    'Sam3',
     'DINOv3ViT',
     'Pix2Struct',
     'Detr',

@@ -2,6 +2,7 @@ import { withBackboneName } from './backbone.js';
 import { isObject } from './json.js';
 import { FIELDS, LAYER_WORDS, TYPES } from './renames.js';
 import { withPlainRope } from './rope.js';
+import { trackerOf } from './tracker.js';
 import { transformersMajor } from './version.js';
 
 type Json = Record<string, unknown>;
@@ -16,7 +17,7 @@ const MOST_LEVELS = 8;
  */
 export function normalizeConfig(config: Readonly<Json>, level = 0): Json {
   if (level > MOST_LEVELS) return { ...config };
-  const given = withOuterTie(thinkerOf(config));
+  const given = withOuterTie(trackerOf(thinkerOf(config)));
   const parts = Object.entries(given).map(([name, value]) => [
     name,
     isPart(name, value) ? normalizeConfig(value, level + 1) : withNumbers(value),

@@ -57,7 +57,6 @@ export const EXPORTED: Readonly<Record<string, ExportedType>> = {
   textnet: { readers: { processor: 'TextNet' } },
   'donut-swin': { readers: { processor: 'Donut' } },
   'maskformer-swin': { readers: { processor: 'MaskFormer' } },
-  edgetam: { readers: { processor: 'Sam2' } },
   layoutlmv2: { heads: ['document-reading'], readers: { processor: 'LayoutLMv2' } },
   bridgetower: { readers: { processor: 'BridgeTower' } },
   big_bird: { readers: { positions: 'blocks' } },

@@ -34,8 +34,10 @@ import { rtDetr, rtDetrV2 } from './rt-detr/family.js';
 import { eomt, eomtDinov3 } from './eomt.js';
 import { sam } from './sam/family.js';
 import { samHq } from './sam/sam-hq.js';
+import { edgeTam } from './edgetam/family.js';
 import { sam2 } from './sam2/family.js';
 import { sapiens2 } from './sapiens2/family.js';
+import { sam3Tracker, sam3Video } from './sam3/family.js';
 import { segformer } from './segformer.js';
 import { siglip, siglipVision } from './siglip.js';
 import { siglip2, siglip2Vision } from './siglip2.js';
@@ -59,6 +61,7 @@ export const IMAGES: readonly AnyFamily[] = [
   ...[detr, tableTransformer, conditionalDetr, deformableDetr, yolos, rtDetr, rtDetrV2, dFine, rfDetr],
   ...[owlvit, owlv2, groundingDino, mmGroundingDino],
   ...[maskformer, mask2former, upernet, sapiens2],
-  ...[dpt, depthAnything, chmv2, glpn, sam, samHq, sam2, eomt, eomtDinov3],
+  ...[dpt, depthAnything, chmv2, glpn, sam, samHq, sam2, sam3Tracker, sam3Video, edgeTam],
+  ...[eomt, eomtDinov3],
   ...[vilt, videomae, vivit, timesformer],
 ];

@@ -81,12 +81,11 @@ const donutSize = (size: Edges, { size: to }: ProcessorSettings): Edges =>
   'height' in to ? { height: Math.max(size.height, to.height), width: Math.max(size.width, to.width) } : size;
 
 const vit = square({ size: 224 });
+const asTensors = { resize: torchResize, tensors: true, translate: checkTorchSettings };
 /** Pixels stay between 0 and 1. */
 const tips: ProcessorFamily = {
   ...square({ size: 448, do_normalize: false }),
-  resize: torchResize,
-  tensors: true,
-  translate: checkTorchSettings,
+  ...asTensors,
 };
 const mobilenet = shortest({ size: 256, do_center_crop: true, crop_size: 224 });
 
@@ -166,12 +165,8 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     }),
     defaults: { size: { longest_edge: 1024 }, ...IMAGENET },
   },
-  Sam2: {
-    ...square({ size: 1024, ...IMAGENET }),
-    resize: torchResize,
-    tensors: true,
-    translate: checkTorchSettings,
-  },
+  Sam2: { ...square({ size: 1024, ...IMAGENET }), ...asTensors },
+  Sam3: { ...square({ size: 1008 }), ...asTensors },
   Tipsv2: tips,
   Tipsv2Dpt: tips,
   DINOv3ViT: {

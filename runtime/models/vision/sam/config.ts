@@ -52,14 +52,13 @@ export const mlpFields = {
 const images = imageFields.extend({ ...mlpFields, num_pos_feats: size.default(128) }).transform(withGrid);
 
 /** Of SAM and SAM 2. */
-export const promptsConfig = z
-  .object({
-    hidden_size: size.default(256),
-    image_size: edge.default(1024),
-    patch_size: edge.default(16),
-    num_point_embeddings: z.int().min(2).max(1024).default(4),
-  })
-  .refine((c) => patchEdge(c) > 0, PATCH_TOO_LARGE);
+export const promptFields = z.object({
+  hidden_size: size.default(256),
+  image_size: edge.default(1024),
+  patch_size: edge.default(16),
+  num_point_embeddings: z.int().min(2).max(1024).default(4),
+});
+export const promptsConfig = promptFields.refine((c) => patchEdge(c) > 0, PATCH_TOO_LARGE);
 
 /** Fields of the decoder of masks that SAM and SAM 2 share. */
 export const MASK_FIELDS = {

@@ -11,6 +11,8 @@ export interface MaskModel {
   two: TwoWay;
   /** Edge of the images that points lie in. */
   pixels: number;
+  /** Name of the waves of points, where a file has others than those of cells. */
+  ownWaves?: string;
   /** Masks of each prompt. */
   count: number;
   /** Of what says how good they are. */
@@ -45,7 +47,8 @@ function pointTokens(g: GraphWriter, c: MaskModel): Value {
   const kinds = g.node('Unsqueeze', [g.node('Squeeze', [labels, g.ints([0])]), g.ints([2])]);
   const is = (label: number) => g.node('Equal', [kinds, g.ints([label], [])]);
   const middle = g.node('Add', [points, g.scalar(0.5)]);
-  const placed = waves(g, g.node('Div', [middle, g.scalar(c.pixels)]), c.two.waves);
+  const own = c.ownWaves !== undefined && g.weights.has(c.ownWaves) ? c.ownWaves : undefined;
+  const placed = waves(g, g.node('Div', [middle, g.scalar(c.pixels)]), c.two.waves, own);
   const found = g.node('Where', [is(NO_POINT), none, placed]);
   const seen = g.node('Where', [is(PADDING), g.scalar(0), found]);
   const labelled = [0, 1].reduce((x, label) => {
@@ -76,17 +79,17 @@ export function layersBetween(
   return linear(g, read, `${at}.proj_out`, { from: inner, to });
 }
 
-/** An image at twice the edge, by a layer of the decoder: float32 [rows, from, lines, columns] -> [rows, to, …]. */
-export function twice(
-  g: GraphWriter,
-  x: Value,
-  name: string,
-  { from, to }: { from: number; to: number },
-): Value {
-  const weight = g.weight(`mask_decoder.${name}.weight`, [from, to, 2, 2]);
-  const inputs = [x, weight, g.weight(`mask_decoder.${name}.bias`, [to])];
+type Widths = Record<'from' | 'to', number>;
+
+/** An image at twice the edge: float32 [rows, from, lines, columns] -> [rows, to, …]. */
+export function doubled(g: GraphWriter, x: Value, name: string, { from, to }: Widths): Value {
+  const inputs = [x, g.weight(`${name}.weight`, [from, to, 2, 2]), g.weight(`${name}.bias`, [to])];
   return g.node('ConvTranspose', inputs, { kernel_shape: [2, 2], strides: [2, 2] });
 }
+
+/** The same by a layer of the decoder. */
+export const twice = (g: GraphWriter, x: Value, name: string, widths: Widths): Value =>
+  doubled(g, x, `mask_decoder.${name}`, widths);
 
 /** A norm over channels, and GELU. */
 export function normedGelu(g: GraphWriter, x: Value, name: string, width: number): Value {

@@ -24,9 +24,11 @@ export interface TwoWay {
   feedForward(g: GraphWriter, x: Value, name: string): Value;
 }
 
+const OF_CELLS = 'shared_image_embedding.positional_embedding';
+
 /** Turns of learned waves at positions between 0 and 1: float32 [..., 2] -> [..., 2 · waves]. */
-export function waves(g: GraphWriter, positions: Value, count: number): Value {
-  const table = g.weight('shared_image_embedding.positional_embedding', [2, count]);
+export function waves(g: GraphWriter, positions: Value, count: number, name = OF_CELLS): Value {
+  const table = g.weight(name, [2, count]);
   const centred = g.node('Sub', [g.node('Mul', [positions, g.scalar(2)]), g.scalar(1)]);
   const turns = g.node('Mul', [g.node('MatMul', [centred, table]), g.scalar(2 * Math.PI)]);
   return g.node('Concat', [g.node('Sin', [turns]), g.node('Cos', [turns])], { axis: -1 });

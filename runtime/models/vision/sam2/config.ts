@@ -37,15 +37,19 @@ const hiera = z
   });
 export type HieraConfig = z.output<typeof hiera>;
 
-const images = z.object({
-  backbone_config: hiera.prefault({}),
+/** Of the neck behind stages, each of half the edge of the one before. */
+export const neckFields = {
   fpn_hidden_size: size.default(256),
   fpn_kernel_size: z.int().min(1).max(64).default(1),
   fpn_stride: z.literal(1, 'images that are made smaller there are not known').default(1),
   fpn_padding: padding.default(0),
   fpn_top_down_levels: z.array(z.int()).max(64).default([2, 3]),
   num_feature_levels: z.literal(3, 'Python reads three images').default(3),
-});
+};
+const neck = z.object(neckFields);
+export type NeckConfig = z.output<typeof neck>;
+
+const images = neck.extend({ backbone_config: hiera.prefault({}) });
 
 const masks = z.object({
   ...MASK_FIELDS,
@@ -53,24 +57,50 @@ const masks = z.object({
   iou_head_depth: layers.min(2).default(3),
 });
 
-export const sam2Config = z
-  .object({
-    vision_config: images.prefault({}),
-    prompt_encoder_config: promptsConfig.prefault({}),
-    mask_decoder_config: masks.prefault({}),
-  })
-  .transform((c) => ({
-    images: c.vision_config,
-    prompts: c.prompt_encoder_config,
-    masks: c.mask_decoder_config,
-    /** Cells of a column and of a line that prompts look at. */
-    edge: Math.floor(c.prompt_encoder_config.image_size / c.prompt_encoder_config.patch_size),
-  }))
-  .superRefine(({ images, prompts, masks }, context) => {
-    const others = [prompts.hidden_size, masks.hidden_size];
-    if (others.some((other) => other !== images.fpn_hidden_size))
-      context.addIssue({
-        ...{ code: 'custom', message: 'parts are of different width', path: ['vision_config'] },
-      });
-  });
+/** What reads prompts. */
+export interface PromptParts {
+  prompts: z.output<typeof promptsConfig>;
+  masks: z.output<typeof masks>;
+  /** Cells of a column and of a line that prompts look at. */
+  edge: number;
+}
+
+/** Parts of models that read prompts, of one width. @param prompts with other defaults than SAM 2's, perhaps */
+export const promptedConfig = <I extends { fpn_hidden_size: number }>(
+  images: z.ZodType<I>,
+  prompts: z.ZodType<PromptParts['prompts']> = promptsConfig.prefault({}),
+) =>
+  z
+    .object({
+      vision_config: images,
+      prompt_encoder_config: prompts,
+      mask_decoder_config: masks.prefault({}),
+    })
+    .transform((c) => ({
+      images: c.vision_config,
+      prompts: c.prompt_encoder_config,
+      masks: c.mask_decoder_config,
+      edge: Math.floor(c.prompt_encoder_config.image_size / c.prompt_encoder_config.patch_size),
+    }))
+    .superRefine(({ images, prompts, masks }, context) => {
+      const others = [prompts.hidden_size, masks.hidden_size];
+      if (others.some((other) => other !== images.fpn_hidden_size))
+        context.addIssue({
+          ...{ code: 'custom', message: 'parts are of different width', path: ['vision_config'] },
+        });
+    });
+
+/** Sizes of the three images that prompts look at, as files repeat them. */
+export const levelSizes = (usual: readonly number[]) =>
+  z.array(z.tuple([z.int(), z.int()])).default(usual.map((edge) => [edge, edge]));
+
+/** For `refine`: those sizes are the ones that the network has. */
+export const SIZES_AGREE = [
+  (c: { images: { backbone_feature_sizes: readonly (readonly number[])[] }; edge: number }): boolean =>
+    JSON.stringify(c.images.backbone_feature_sizes) ===
+    JSON.stringify([4, 2, 1].map((factor) => [factor * c.edge, factor * c.edge])),
+  { message: 'are not those of the images', path: ['vision_config', 'backbone_feature_sizes'] },
+] satisfies [unknown, object];
+
+export const sam2Config = promptedConfig(images.prefault({}));
 export type Sam2Config = z.output<typeof sam2Config>;

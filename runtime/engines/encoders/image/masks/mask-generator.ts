@@ -14,7 +14,7 @@ import { suppressOverlaps } from './non-maximum.js';
 import { pointGrid } from './point-grid.js';
 
 /**
- * SAM and SAM 2: vision_encoder (pixel_values -> image_embeddings, …), prompt_encoder_mask_decoder (points -> masks and their
+ * SAM, SAM 2 and SAM 3: vision_encoder (pixel_values -> image_embeddings, …), prompt_encoder_mask_decoder (points -> masks and their
  * scores).
  */
 export async function loadMaskGenerator(request: LoadRequest): Promise<MaskGenerator> {
@@ -60,7 +60,7 @@ const padded = ({ original, content, width, height }: ProcessedImage): Framing =
 });
 
 /**
- * SAM 2's are squashed to a square. Python places the points as if they kept their shape, though: those of a wide image are all in the
+ * Those of SAM 2 and 3 are squashed to a square. Python places the points as if they kept their shape, though: those of a wide image are all in the
  * upper part of it.
  */
 const squashed = ({ original, height }: ProcessedImage): Framing => ({
@@ -69,7 +69,10 @@ const squashed = ({ original, height }: ProcessedImage): Framing => ({
 });
 
 /** By image processor. */
-const FRAMINGS: Record<string, (image: ProcessedImage) => Framing> = { Sam: padded, Sam2: squashed };
+const FRAMINGS: Record<string, (image: ProcessedImage) => Framing> = {
+  Sam: padded,
+  ...{ Sam2: squashed, Sam3: squashed },
+};
 
 interface Generation {
   image: ProcessedImage;
