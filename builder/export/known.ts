@@ -44,7 +44,6 @@ const KNOWN: Readonly<Record<string, Known>> = {
   mra: { refused: 'it reads multiples of 32 tokens only' },
   reformer: { refused: 'how it computes depends on the numbers that it reads' },
   xmod: { refused: 'its graph reads beyond a table' },
-  ...refused('its processor of images has no code here', 'pp_doclayout_v2', 'pp_doclayout_v3'),
   ...refused('its states are no cache of layers', 'rwkv', 'xlstm'),
   ...refused(
     'it gives a map of where texts are, and no boxes',

@@ -56,6 +56,7 @@ export const TRIED: Partial<Readonly<Record<Head, Readonly<Record<string, readon
   'object-detection': {
     '': ['dab-detr deimv2 lw_detr'],
     "it has no scores, which Python's pipeline asks for, too": ['pp_ocrv5_mobile_det'],
+    'its graph computes otherwise than torch does': ['pp_doclayout_v2 pp_doclayout_v3 pp_doclayout_v4'],
   },
   'question-answering': {
     '': [

@@ -41,8 +41,17 @@ DETECTORS = {
         **{**DETR, "hidden_size": 32, "encoder_attention_heads": 4, "decoder_attention_heads": 4},
     },
     "deimv2": RT_DETR,
-    "pp_doclayout_v2": {**RT_DETR, "class_thresholds": [0.5, 0.5, 0.5]},
-    "pp_doclayout_v3": {**RT_DETR, "encoder_layers": 1},
+    "pp_doclayout_v2": {
+        **{**RT_DETR, "class_thresholds": [0.3, 0.5, 0.5], "class_order": [2, 0, 1]},
+        "reading_order_config": {
+            **{"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 48, "num_hidden_layers": 2, "num_classes": 3},
+            **{"coordinate_size": 6, "shape_size": 4, "relation_bias_embed_dim": 8, "global_pointer_head_size": 8},
+        },
+    },
+    "pp_doclayout_v3": {
+        **{**RT_DETR, "backbone_config": {**HGNET, "out_features": STAGES}, "encoder_layers": 1, "x4_feat_dim": 16},
+        **{"mask_feature_channels": [16, 16], "num_prototypes": 8},
+    },
     "pp_doclayout_v4": RT_DETR,
 }
 

@@ -33,7 +33,8 @@ export function imageRecipe(
   config: Json,
   processing: Json,
 ): Omit<ExportRecipe, 'modelType'> | string | undefined {
-  const about = head === 'image-segmentation' ? segmentation(config) : HEADS[head];
+  const about =
+    head === 'image-segmentation' ? segmentation(config) : (layoutOf(head, config) ?? HEADS[head]);
   if (about === undefined || typeof about === 'string') return about;
   const size = imageSize(config, processing);
   if (typeof size === 'string')
@@ -47,6 +48,19 @@ export function imageRecipe(
     free: ['rows'],
     ...{ traced: TRACED, probes: PROBES },
   };
+}
+
+/** What parts of a page are sorted by. */
+const ORDERS: Readonly<Record<string, readonly string[]>> = {
+  pp_doclayout_v2: ['order_logits'],
+  pp_doclayout_v3: ['order_logits'],
+  pp_doclayout_v4: ['relative_order_logits', 'successor_order_logits'],
+};
+
+function layoutOf(head: Head, { model_type: type }: Json): (typeof HEADS)[Head] {
+  const [about, order] = [HEADS[head], ORDERS[String(type)]];
+  if (head !== 'object-detection' || !about || !order) return undefined;
+  return { ...about, outputs: [...about.outputs, ...order] };
 }
 
 /** Networks of convolutions alone, whose graphs read images of any size. */

@@ -58,6 +58,7 @@ const RULES: Readonly<Record<string, Rules>> = {
   ...{ Sam: { size: { longest_edge: 1024 }, pad: square(1024) } },
   CHMv2: { size: null, multiple: 16 },
   Sapiens2: { size: { height: 1024, width: 768 } },
+  ...{ PPDocLayoutV2: { size: 800 }, PPDocLayoutV3: { size: 800 }, PPDocLayoutV4: { size: 800 } },
   Donut: { size: { height: 2560, width: 1920 } },
 };
 const OTHERS: Rules = { size: 224 };

@@ -28,6 +28,8 @@ export interface ImageModel {
   processor: string;
   /** What the repository says about its images. */
   processing: Json;
+  /** @throws RunError `not_ready` where the graph lacks one of these outputs */
+  require(needed: readonly string[]): void;
   /**
    * Decodes an image as memory allows, makes of it what the graph takes, and runs it. Goes no step further once `signal`
    * aborts.
@@ -66,6 +68,7 @@ export async function openImageModel(
     config,
     processor: images.processor,
     processing: images.config,
+    require: (needed) => requireOutputs(outputs, needed),
     async run(bytes, signal, others = {}) {
       const { values, ...image } = await images.read(bytes, signal);
       requireImageRoom(image, bytesOf, encoder.largestRun);

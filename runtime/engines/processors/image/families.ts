@@ -13,6 +13,7 @@ import { maskFormerResize, sapiens2Resize, textNetResize } from './segmentation-
 import { donutResize } from './donut.js';
 import { eomtPadding, eomtResize, eomtSettings } from './eomt.js';
 import { chmv2Resize, dptResize, glpnResize } from './depth-resize.js';
+import { docLayout, docLayout4 } from './plain-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
 import { rfDetrFloats, rfDetrSettings } from './rf-detr.js';
 import { depthProFloats } from './depth-pro.js';
@@ -239,6 +240,9 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
     ...detr,
     defaults: { size: { height: 640, width: 640 }, do_normalize: false, do_pad: false, ...IMAGENET },
   },
+  PPDocLayoutV2: docLayout,
+  PPDocLayoutV3: docLayout,
+  PPDocLayoutV4: docLayout4,
   RfDetr: { ...detr, floats: rfDetrFloats, tensors: true, translate: rfDetrSettings },
   Perceiver: {
     number: 'square',

@@ -28,10 +28,23 @@ export function* resizeBy(
   resample: number,
 ): Steps<Image> {
   if (width === image.width && height === image.height) return image;
-  refuseLarge(width, Math.max(height, image.height));
-  if (resample === 0) return pickNearest(image, width, height);
+  if (resample === 0) {
+    refuseLarge(width, Math.max(height, image.height));
+    return pickNearest(image, width, height);
+  }
   const filter = filterOf(resample);
-  const taps = (source: number, target: number) => tapsOf({ source, target }, filter, arithmetic);
+  return yield* resizeByTaps(image, { width, height }, (source, target) =>
+    tapsOf({ source, target }, filter, arithmetic),
+  );
+}
+
+/** Along rows, then along columns. @param taps of an edge */
+export function* resizeByTaps(
+  image: Image,
+  { width, height }: Edges,
+  taps: (source: number, target: number) => Taps,
+): Steps<Image> {
+  refuseLarge(width, Math.max(height, image.height));
   const wide = width === image.width ? image : yield* alongRows(image, taps(image.width, width));
   return height === wide.height ? wide : yield* alongColumns(wide, taps(wide.height, height));
 }

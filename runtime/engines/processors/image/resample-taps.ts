@@ -101,7 +101,10 @@ export function tapsOf(
   filter: Filter,
   arithmetic: Arithmetic,
 ): Taps {
-  const { shares, ...reach } = reachOf(lengths.source, lengths.target, filter, lengths.span);
+  return fixedTaps(reachOf(lengths.source, lengths.target, filter, lengths.span), arithmetic);
+}
+
+export function fixedTaps({ shares, ...reach }: Reach, arithmetic: Arithmetic): Taps {
   const precision = arithmetic(shares.reduce((greatest, share) => Math.max(greatest, share), 0));
   const weights = Int32Array.from(shares, (share) =>
     Math.trunc((share < 0 ? -0.5 : 0.5) + share * 2 ** precision),
