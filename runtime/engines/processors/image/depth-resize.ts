@@ -2,10 +2,11 @@ import { roundHalfEven } from '../../../core/round-half-even.js';
 import type { Steps } from '../../../core/steps.js';
 import { RunError } from '../../../core/errors.js';
 import type { Image } from '../../../media/decoded-image.js';
+import type { Json } from '../../repository/model-folder.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import { type Edges, multipleBelow } from './sizes.js';
-import { resizedLikeTorch } from './torch-resize.js';
+import { checkTorchSettings, resizedLikeTorch } from './torch-resize.js';
 
 /**
  * DPT and Depth Anything: both edges become multiples; where the aspect ratio is kept, the edge that changes less decides.
@@ -17,6 +18,13 @@ export function* dptResize(
   const { size } = settings;
   if (!('height' in size)) return yield* plainResize(image, settings);
   return yield* resized(image, dptSize(image, { ...settings, size }), settings.resample);
+}
+
+/** @throws RunError `not_ready` for multiples of nothing, and as `checkTorchSettings` */
+export function chmv2Settings(config: Json): Json {
+  if (config['size_divisor'] === 0)
+    throw new RunError('not_ready', 'preprocessor_config.json: size_divisor 0 is not supported');
+  return checkTorchSettings(config);
 }
 
 /** CHMv2: the same sizes, by PyTorch's arithmetic. */

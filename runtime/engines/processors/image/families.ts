@@ -12,7 +12,7 @@ import {
 import { maskFormerResize, sapiens2Resize, textNetResize } from './segmentation-resize.js';
 import { donutResize } from './donut.js';
 import { eomtPadding, eomtResize, eomtSettings } from './eomt.js';
-import { chmv2Resize, dptResize, glpnResize } from './depth-resize.js';
+import { chmv2Resize, chmv2Settings, dptResize, glpnResize } from './depth-resize.js';
 import { docLayout, docLayout4 } from './plain-resize.js';
 import { detrResize, yolosResize } from './detection-resize.js';
 import { rfDetrFloats, rfDetrSettings } from './rf-detr.js';
@@ -184,7 +184,7 @@ export const FAMILIES: Record<ImageProcessorName, ProcessorFamily> = {
   DPT: dpt,
   PromptDepthAnything: dpt,
   CHMv2: {
-    ...{ number: 'square', resize: chmv2Resize, tensors: true, translate: checkTorchSettings },
+    ...{ number: 'square', resize: chmv2Resize, tensors: true, translate: chmv2Settings },
     pad: (size, { size_divisor }) => centered(size, multipleAbove(size, size_divisor)),
     defaults: {
       ...{ size: 384, resample: BICUBIC, do_resize: false, do_pad: true, size_divisor: 16 },
