@@ -67,6 +67,7 @@ const processing = z
     ...{ sampling_rate: audio(2 ** 20, 1000), hop_length: audio(2 ** 20), n_fft: audio(2 ** 16, 2) },
     ...{ win_length: audio(2 ** 16, 2), feature_size: audio(4096), num_mel_bins: audio(4096) },
     ...{ chunk_length: audio(3600), max_length: audio(2 ** 20), stride: audio(64) },
+    ...{ delta_win_length: audio(4096), logmel_floor_db: level.optional() },
     ...{ preemphasis: level.nullish(), padding_value: level.optional() },
     // Some classes of images call them so, too.
     ...{ mean: perChannel(level), std: perChannel(deviation) },

@@ -24,6 +24,7 @@ test.each([
   [{ do_resize: { height: 3 } }, /^do_resize: /],
   [{ hop_length: -1 }, /^hop_length: /],
   [{ sampling_rate: null }, /^sampling_rate: /],
+  [{ logmel_floor_db: {} }, /^logmel_floor_db: /],
   [{ n_fft: 1.5 }, /^n_fft: /],
   [{ dither: 1e-5 }, /^dither: adds noise/],
   [{ dither: 1e-5, feature_extractor_type: 'ParakeetFeatureExtractor' }, /^dither: adds noise/],
