@@ -15,14 +15,21 @@ export function depthProFloats(image: Image, settings: ProcessorSettings): Steps
 /**
  * Rescaled, normalised, and resized as PyTorch does it to floats, without antialias; the order is free, as all of it is linear.
  * Resizing the bytes gives the same numbers, and takes a quarter of the memory.
+ * @param options.cuts what overshoots the levels of bytes is cut before it is rescaled
  */
-export function* floatsWithoutAntialias(image: Image, to: Edges, settings: ProcessorSettings): Steps<Floats> {
+export function* floatsWithoutAntialias(
+  image: Image,
+  to: Edges,
+  settings: ProcessorSettings,
+  { cuts = false } = {},
+): Steps<Floats> {
   const rowsOf = settings.resample === BICUBIC ? bicubicRows : bilinearRows;
   const plane = to.height * to.width;
   const values = new Float32Array(plane * 3);
   for (let c = 0; c < 3; c++) {
     const channel = values.subarray(c * plane, (c + 1) * plane);
     yield* fill(channel, rowsOf(channelOf(image, c), to));
+    if (cuts) for (let i = 0; i < plane; i++) channel[i] = Math.min(255, Math.max(0, channel[i]!));
     const factor = settings.do_rescale ? settings.rescale_factor : 1;
     const [mean, std] = settings.do_normalize ? [settings.image_mean[c]!, settings.image_std[c]!] : [0, 1];
     for (let i = 0; i < plane; i++) channel[i] = (channel[i]! * factor - mean) / std;

@@ -6,7 +6,7 @@ import type { Json } from '../../repository/model-folder.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import { type Edges, multipleBelow } from './sizes.js';
-import { checkTorchSettings, resizedLikeTorch } from './torch-resize.js';
+import { checkTorchSettings, edgesOf, resizedLikeTorch } from './torch-resize.js';
 
 /**
  * DPT and Depth Anything: both edges become multiples; where the aspect ratio is kept, the edge that changes less decides.
@@ -32,12 +32,9 @@ export function* chmv2Resize(
   image: Image,
   settings: ResizeSettings & { keep_aspect_ratio: boolean; ensure_multiple_of: number },
 ): Steps<Image> {
-  const { size, resample } = settings;
-  if (!('height' in size))
-    throw new RunError('not_ready', 'preprocessor_config.json: size has no height and width');
-  const to = dptSize(image, { ...settings, size });
+  const to = dptSize(image, { ...settings, size: edgesOf(settings.size) });
   checkNotEmpty(to);
-  return yield* resizedLikeTorch(image, to, resample);
+  return yield* resizedLikeTorch(image, to, settings.resample);
 }
 
 interface RatioSettings {

@@ -114,6 +114,9 @@ const A = -0.75;
 const near = (x: number): number => ((A + 2) * x - (A + 3)) * x * x + 1;
 const far = (x: number): number => ((A * x - 5 * A) * x + 8 * A) * x - 4 * A;
 
+/** Of the four samples around a place that lies `t` behind the second of them. */
+export const cubicWeights = (t: number): number[] => [far(t + 1), near(t), near(1 - t), far(2 - t)];
+
 function cubicAxis(from: number, to: number, aligned: boolean): CubicAxis {
   const [indices, weights] = [new Int32Array(4 * to), new Float32Array(4 * to)];
   const position = sourcePosition(from, to, aligned);
@@ -121,7 +124,7 @@ function cubicAxis(from: number, to: number, aligned: boolean): CubicAxis {
     const source = position(i);
     const low = Math.floor(source);
     const t = Math.fround(source - low);
-    weights.set([far(t + 1), near(t), near(1 - t), far(2 - t)], 4 * i);
+    weights.set(cubicWeights(t), 4 * i);
     for (let tap = 0; tap < 4; tap++) indices[4 * i + tap] = Math.min(from - 1, Math.max(0, low - 1 + tap));
   }
   return { indices, weights };

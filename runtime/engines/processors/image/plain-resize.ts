@@ -4,33 +4,26 @@ import type { Image } from '../../../media/decoded-image.js';
 import { floatsWithoutAntialias } from './depth-pro.js';
 import type { Json } from '../../repository/model-folder.js';
 import type { Resize } from './geometry.js';
+import { cubicWeights } from './interpolate.js';
 import { planesOf } from './levels.js';
 import { resizeByTaps } from './pillow-resize.js';
 import type { Floats, ProcessorFamily, ProcessorSettings } from './processor-settings.js';
-import { fixedTaps, type Reach, TORCH } from './resample-taps.js';
+import { emptyReach, fixedTaps, type Reach, TORCH } from './resample-taps.js';
 import type { Edges } from './sizes.js';
-import { checkTorchSettings } from './torch-resize.js';
+import { checkTorchSettings, edgesOf } from './torch-resize.js';
 
 const BICUBIC = 3;
-const A = -0.75;
-const near = (x: number): number => ((A + 2) * x - (A + 3)) * x * x + 1;
-const far = (x: number): number => ((A * x - 5 * A) * x + 8 * A) * x - 4 * A;
 
 /** Weights of the samples around a place that lies `t` behind one of them, and how many of those stand before it. */
 function weightsAt(t: number, isCubic: boolean): { before: number; weights: number[] } {
   if (!isCubic) return { before: 0, weights: [1 - t, t] };
-  return { before: 1, weights: [far(t + 1), near(t), near(1 - t), far(2 - t)] };
+  return { before: 1, weights: cubicWeights(t) };
 }
 
 /** Without antialias: two samples or four, whatever the scale; those beyond the edge are that of the edge. */
 function plainReach(source: number, target: number, isCubic: boolean): Reach {
   const size = isCubic ? 4 : 2;
-  const reach: Reach = {
-    first: new Int32Array(target),
-    count: new Int32Array(target),
-    shares: new Float64Array(target * size),
-    size,
-  };
+  const reach = emptyReach(target, size);
   for (let at = 0; at < target; at++) {
     const place = ((at + 0.5) * source) / target - 0.5;
     const low = Math.floor(place);
@@ -63,29 +56,13 @@ const docLayoutResize: Resize = (image, { size, resample }) =>
 
 /** PP-DocLayoutV4: bytes are rescaled first, where that is done, and what overshoots is cut. */
 function* docLayout4Floats(image: Image, settings: ProcessorSettings): Steps<Floats> {
-  const { do_resize, do_rescale, rescale_factor, resample } = settings;
+  const { do_resize, do_rescale, resample } = settings;
   const to = do_resize ? edgesOf(settings.size) : image;
   if (!do_resize || !do_rescale) {
     const resized = do_resize ? yield* resizedWithoutAntialias(image, to, resample) : image;
     return { values: planesOf(resized, settings), height: to.height, width: to.width };
   }
-  const raw = { ...settings, do_rescale: false, do_normalize: false };
-  const { values } = yield* floatsWithoutAntialias(image, to, raw);
-  const plane = to.height * to.width;
-  for (let c = 0; c < 3; c++) {
-    const [mean, std] = settings.do_normalize ? [settings.image_mean[c]!, settings.image_std[c]!] : [0, 1];
-    for (let i = c * plane; i < (c + 1) * plane; i++) {
-      const level = Math.min(255, Math.max(0, values[i]!));
-      values[i] = (level * rescale_factor - mean) / std;
-    }
-    yield;
-  }
-  return { values, height: to.height, width: to.width };
-}
-
-function edgesOf(size: ProcessorSettings['size']): Edges {
-  if ('height' in size) return size;
-  throw new RunError('not_ready', 'preprocessor_config.json: size has no height and width');
+  return yield* floatsWithoutAntialias(image, to, settings, { cuts: true });
 }
 
 /** PP-DocLayout's, which resize without antialias. */

@@ -68,18 +68,21 @@ export const TORCH: Arithmetic = (greatest) => {
   return precision;
 };
 
+/** Of so many places, without a share yet. @param size most samples of a place */
+export const emptyReach = (target: number, size: number): Reach => ({
+  first: new Int32Array(target),
+  count: new Int32Array(target),
+  shares: new Float64Array(target * size),
+  size,
+});
+
 /** @param span what the target shows of the source, from its first sample on; not always a whole number */
 export function reachOf(source: number, target: number, filter: Filter, span = source): Reach {
   const scale = span / target;
   const stretch = Math.max(scale, 1);
   const support = filter.support * stretch;
   const size = Math.ceil(support) * 2 + 1;
-  const reach: Reach = {
-    first: new Int32Array(target),
-    count: new Int32Array(target),
-    shares: new Float64Array(target * size),
-    size,
-  };
+  const reach = emptyReach(target, size);
   for (let at = 0; at < target; at++) {
     const center = (at + 0.5) * scale;
     const first = Math.max(0, Math.trunc(center - support + 0.5));

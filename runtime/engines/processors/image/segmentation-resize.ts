@@ -1,11 +1,10 @@
-import { RunError } from '../../../core/errors.js';
 import type { Steps } from '../../../core/steps.js';
 import type { Image } from '../../../media/decoded-image.js';
 import { checkNotEmpty } from './depth-resize.js';
 import { plainResize, type ResizeSettings } from './geometry.js';
 import { resizeSteps } from './pillow-resize.js';
 import { type Edges, largestWithin, multipleAbove, shortestEdgeWithin } from './sizes.js';
-import { resizedLikeTorch } from './torch-resize.js';
+import { edgesOf, resizedLikeTorch, torchResize } from './torch-resize.js';
 
 /** MaskFormer and its relatives: the shortest edge within the longest, then both up to multiples of `size_divisor`. */
 export function* maskFormerResize(
@@ -44,14 +43,9 @@ function within(
 }
 
 /** Sapiens 2: both edges, or as large as fits into both where black is put around images. */
-export function* sapiens2Resize(
-  image: Image,
-  { size, resample, do_pad }: ResizeSettings & { do_pad: boolean },
-): Steps<Image> {
-  if (!('height' in size))
-    throw new RunError('not_ready', 'preprocessor_config.json: size has no height and width');
-  if (!do_pad) return yield* resizedLikeTorch(image, size, resample);
-  const to = largestWithin(image, size);
+export function* sapiens2Resize(image: Image, settings: ResizeSettings & { do_pad: boolean }): Steps<Image> {
+  if (!settings.do_pad) return yield* torchResize(image, settings);
+  const to = largestWithin(image, edgesOf(settings.size));
   checkNotEmpty(to);
-  return yield* resizedLikeTorch(image, to, resample);
+  return yield* resizedLikeTorch(image, to, settings.resample);
 }

@@ -62,7 +62,8 @@ export function* torchFloats(image: Image, settings: ProcessorSettings): Steps<F
   return { values: resized, height: to.height, width: to.width };
 }
 
-function edgesOf(size: ProcessorSettings['size']): Edges {
+/** @throws RunError `not_ready` for a size that is no height and width */
+export function edgesOf(size: ProcessorSettings['size']): Edges {
   if ('height' in size) return size;
   throw new RunError('not_ready', 'preprocessor_config.json: size has no height and width');
 }
