@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { sourceDecoderRoles } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import { equalHeads, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { headWidth } from '../layers/head-sizes.js';
 import type { SourceDecoder } from '../layers/cross-decoder.js';
 import { sinusoids } from '../layers/sinusoids.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
@@ -36,9 +35,8 @@ function positionsOf(g: GraphWriter, positions: Value, { hidden_size: width }: D
 }
 
 function decoderOf({ decoder_config: c, tie_word_embeddings }: Config): SourceDecoder {
-  const head_dim = c.head_dim ?? headWidth(c.hidden_size, c.num_attention_heads);
   return promptedDecoder({
-    ...{ ...c, head_dim, tie_word_embeddings },
+    ...{ ...c, tie_word_embeddings },
     positions: (g, positions) => positionsOf(g, positions, c),
   });
 }

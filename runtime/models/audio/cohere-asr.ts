@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { sourceDecoderRoles } from '../bases/encoder-decoder/encoder-decoder-heads.js';
 import { equalHeads, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
-import { headWidth } from '../layers/head-sizes.js';
 import { embedding, linear } from '../layers/linear.js';
 import type { SourceDecoder } from '../layers/cross-decoder.js';
 import type { GraphWriter } from '../writer/graph-writer.js';
+import { layerEndings } from '../writer/weights.js';
 import { cohereEncoder, parakeetAudio } from './parakeet.js';
 import { heardStates, promptedDecoder, promptedDecoderFields } from './prompted-decoder.js';
 
@@ -22,7 +22,6 @@ type Config = z.output<typeof config>;
 const decoderOf = (c: Config): SourceDecoder =>
   promptedDecoder({
     ...c,
-    head_dim: c.head_dim ?? headWidth(c.hidden_size, c.num_attention_heads),
     positions: (g, positions) =>
       embedding(g, positions, 'model.decoder.pos_emb', {
         rows: c.max_position_embeddings,
@@ -36,36 +35,37 @@ function writeEncoder(g: GraphWriter, c: Config): void {
   g.output('last_hidden_state', states, 'float32', ['rows', 'steps', c.hidden_size]);
 }
 
-/** Endings of weights and biases, ours to those of files, which keep NeMo's names. */
-const ending = (ours: string, stored: string): Record<string, string> =>
-  Object.fromEntries(['weight', 'bias'].map((kind) => [`${ours}.${kind}`, `${stored}.${kind}`]));
-
 const PROJECTIONS = ['q_proj', 'k_proj', 'v_proj', 'o_proj'].map((ours, i) => ({
-  ...{ ours, encoder: ['linear_q', 'linear_k', 'linear_v', 'linear_out'][i] },
-  decoder: ['query_net', 'key_net', 'value_net', 'out_projection'][i],
+  ...{ ours, encoder: ['linear_q', 'linear_k', 'linear_v', 'linear_out'][i]! },
+  decoder: ['query_net', 'key_net', 'value_net', 'out_projection'][i]!,
 }));
 
-const STORED: Readonly<Record<string, string>> = Object.assign(
-  {
-    '.self_attn.relative_k_proj.weight': '.self_attn.linear_pos.weight',
-    '.self_attn.bias_u': '.self_attn.pos_bias_u',
-    '.self_attn.bias_v': '.self_attn.pos_bias_v',
-    '.conv.norm.running_mean': '.conv.batch_norm.running_mean',
-    '.conv.norm.running_var': '.conv.batch_norm.running_var',
-  },
-  ending('.conv.norm', '.conv.batch_norm'),
-  ending('.mlp.fc1', '.third_sub_layer.dense_in'),
-  ending('.mlp.fc2', '.third_sub_layer.dense_out'),
-  ending('.input_layernorm', '.layer_norm_1'),
-  ending('.post_attention_layernorm', '.layer_norm_2'),
-  ending('.final_layernorm', '.layer_norm_3'),
+/** Files keep NeMo's names. */
+const STORED = {
+  '.self_attn.relative_k_proj.weight': '.self_attn.linear_pos.weight',
+  '.self_attn.bias_u': '.self_attn.pos_bias_u',
+  '.self_attn.bias_v': '.self_attn.pos_bias_v',
+  '.conv.norm.running_mean': '.conv.batch_norm.running_mean',
+  '.conv.norm.running_var': '.conv.batch_norm.running_var',
+  ...layerEndings({
+    '.conv.norm': '.conv.batch_norm',
+    '.mlp.fc1': '.third_sub_layer.dense_in',
+    '.mlp.fc2': '.third_sub_layer.dense_out',
+    '.input_layernorm': '.layer_norm_1',
+    '.post_attention_layernorm': '.layer_norm_2',
+    '.final_layernorm': '.layer_norm_3',
+  }),
   // Of the encoder with a dot, of the decoder without one: each name is looked for under both.
-  ...PROJECTIONS.flatMap(({ ours, encoder, decoder }) => [
-    ending(`.self_attn.${ours}`, `.self_attn.${encoder}`),
-    ending(`self_attn.${ours}`, `first_sub_layer.${decoder}`),
-    ending(`.encoder_attn.${ours}`, `.second_sub_layer.${decoder}`),
-  ]),
-);
+  ...layerEndings(
+    Object.fromEntries(
+      PROJECTIONS.flatMap(({ ours, encoder, decoder }) => [
+        [`.self_attn.${ours}`, `.self_attn.${encoder}`],
+        [`self_attn.${ours}`, `first_sub_layer.${decoder}`],
+        [`.encoder_attn.${ours}`, `.second_sub_layer.${decoder}`],
+      ]),
+    ),
+  ),
+};
 
 const DECODER = 'model.transf_decoder';
 const PARTS = Object.fromEntries(

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { layers, size } from '../config-fields.js';
 import { activation } from '../layers/activation.js';
 import type { DecoderState, Pair, SourceDecoder } from '../layers/cross-decoder.js';
+import { headWidth } from '../layers/head-sizes.js';
 import { embedding, linear, tableScores } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { ELEMENTS } from '../writer/tensors.js';
@@ -19,7 +20,8 @@ export const promptedDecoderFields = {
 
 /** Cohere's and Canary's decoder: BART's with the norms first, behind a norm of the embeddings. */
 export interface PromptedDecoder extends z.output<z.ZodObject<typeof promptedDecoderFields>> {
-  head_dim: number;
+  /** Width of a head; all heads together are as wide as the states if absent. */
+  head_dim?: number | null | undefined;
   tie_word_embeddings: boolean;
   /** Vectors of positions int64 [rows or 1, tokens]: float32 [rows or 1, tokens, width]. */
   positions(g: GraphWriter, positions: Value): Value;
@@ -42,7 +44,9 @@ export function heardStates(g: GraphWriter, c: ParakeetEncoder): Value {
 const normed = (g: GraphWriter, x: Value, name: string, { hidden_size: width }: PromptedDecoder): Value =>
   layerNorm(g, x, name, { width, epsilon: EPSILON });
 
-const attentionWidth = (c: PromptedDecoder): number => c.num_attention_heads * c.head_dim;
+const widthOf = (c: PromptedDecoder): number => c.head_dim ?? headWidth(c.hidden_size, c.num_attention_heads);
+
+const attentionWidth = (c: PromptedDecoder): number => c.num_attention_heads * widthOf(c);
 
 /** A projection of attention: `q`, `k` or `v`. */
 const projected = (g: GraphWriter, x: Value, name: string, c: PromptedDecoder): Value =>
@@ -92,7 +96,7 @@ export function promptedDecoder(c: PromptedDecoder): SourceDecoder {
   const table = { rows: c.vocab_size, width: c.hidden_size, tie: c.tie_word_embeddings };
   return {
     ...{ width: c.hidden_size, vocabulary: c.vocab_size, decoderLayers: c.num_hidden_layers },
-    ...{ heads: c.num_attention_heads, headWidth: c.head_dim },
+    ...{ heads: c.num_attention_heads, headWidth: widthOf(c) },
     projectSource: (g, i, states) => pairOf(g, states, at(`layers.${i}.encoder_attn`), c),
     decode: (g, ids, state) => decode(g, ids, state, c),
     scores: (g, x) =>

@@ -6,6 +6,7 @@ import { linear } from '../layers/linear.js';
 import { layerNorm } from '../layers/norm.js';
 import { gridOf, imageOf, tokensOf } from '../layers/patch-embed.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
+import { layerEndings } from '../writer/weights.js';
 
 /** What attention reads in place of the image itself: float32 [rows, tokens, width]. */
 export interface Source {
@@ -41,14 +42,10 @@ function attended(g: GraphWriter, x: Value, name: string, { from, source, bias, 
 }
 
 /** Names of former versions, whose attention over images diffusers still reads. */
-export const OLDER_NAMES = Object.fromEntries(
-  [
-    ['to_q', 'query'],
-    ['to_k', 'key'],
-    ['to_v', 'value'],
-    ['to_out.0', 'proj_attn'],
-  ].flatMap(([name, older]) => ['weight', 'bias'].map((part) => [`${name}.${part}`, `${older}.${part}`])),
-);
+export const OLDER_NAMES = layerEndings({
+  ...{ to_q: 'query', to_k: 'key', to_v: 'value' },
+  'to_out.0': 'proj_attn',
+});
 
 export interface ImageAttention {
   width: number;

@@ -14,6 +14,7 @@ import { shares, siglip2Images } from '../vision/siglip2.js';
 import { GraphError } from '../writer/errors.js';
 import type { GraphWriter, Value } from '../writer/graph-writer.js';
 import { ELEMENTS } from '../writer/tensors.js';
+import { layerEndings } from '../writer/weights.js';
 import { cellGrid, type CellGrid, inCells, linesAndColumns } from './patch-cells.js';
 import { AXES, QWEN_PARTS } from './qwen2-vl/family.js';
 import { small } from './qwen2-vl/vision.js';
@@ -139,13 +140,11 @@ function positionsOf(g: GraphWriter, { cells, merge }: CellGrid, c: Images): Val
 }
 
 /** Of the parts of a layer, as its makers have them. */
-const NAMES = Object.fromEntries(
-  Object.entries({
-    ...{ 'self_attn.q_proj': 'self_attn.to_q', 'self_attn.k_proj': 'self_attn.to_k' },
-    ...{ 'self_attn.v_proj': 'self_attn.to_v', 'self_attn.o_proj': 'self_attn.to_out' },
-    ...{ 'mlp.fc1': 'mlp.up_proj', 'mlp.fc2': 'mlp.down_proj' },
-  }).flatMap(([own, other]) => ['weight', 'bias'].map((kind) => [`.${own}.${kind}`, `.${other}.${kind}`])),
-);
+const NAMES = layerEndings({
+  ...{ '.self_attn.q_proj': '.self_attn.to_q', '.self_attn.k_proj': '.self_attn.to_k' },
+  ...{ '.self_attn.v_proj': '.self_attn.to_v', '.self_attn.o_proj': '.self_attn.to_out' },
+  ...{ '.mlp.fc1': '.mlp.up_proj', '.mlp.fc2': '.mlp.down_proj' },
+});
 
 /** A language model of two layers that reads images through SigLIP 2, in blocks of patches. modeling_cosmos3_edge.py */
 export const cosmos3Edge = defineFamily({

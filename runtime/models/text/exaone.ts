@@ -3,6 +3,7 @@ import { llamaConfig, usualSizes } from '../bases/decoder/llama-config.js';
 import { llamaLike } from '../bases/decoder/llama-decoder.js';
 import { epsilon, size } from '../config-fields.js';
 import { defineFamily } from '../family.js';
+import { layerEndings } from '../writer/weights.js';
 import { llamaOf } from './llama.js';
 
 const config = z.object({
@@ -22,18 +23,12 @@ const STORED = {
   'model.norm.weight': 'transformer.ln_f.weight',
   'input_layernorm.weight': 'ln_1.weight',
   'post_attention_layernorm.weight': 'ln_2.weight',
-  ...named('self_attn.', 'attn.attention.', {
-    ...{ q_proj: 'q_proj', k_proj: 'k_proj', v_proj: 'v_proj', o_proj: 'out_proj' },
+  ...layerEndings({
+    ...{ 'self_attn.q_proj': 'attn.attention.q_proj', 'self_attn.k_proj': 'attn.attention.k_proj' },
+    ...{ 'self_attn.v_proj': 'attn.attention.v_proj', 'self_attn.o_proj': 'attn.attention.out_proj' },
+    ...{ 'mlp.gate_proj': 'mlp.c_fc_0', 'mlp.up_proj': 'mlp.c_fc_1', 'mlp.down_proj': 'mlp.c_proj' },
   }),
-  ...named('mlp.', 'mlp.', { gate_proj: 'c_fc_0', up_proj: 'c_fc_1', down_proj: 'c_proj' }),
 };
-
-function named(ours: string, stored: string, parts: Record<string, string>): Record<string, string> {
-  const pairs = Object.entries(parts).flatMap(([part, other]) =>
-    ['weight', 'bias'].map((kind) => [`${ours}${part}.${kind}`, `${stored}${other}.${kind}`] as const),
-  );
-  return Object.fromEntries(pairs);
-}
 
 /** Llama under other names. configuration_exaone.py */
 export const exaone = defineFamily({

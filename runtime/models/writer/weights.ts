@@ -42,6 +42,14 @@ export interface TensorNames {
   parts?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Endings of the weights and biases of layers, ours to those of files. */
+export const layerEndings = (names: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(names).flatMap(([ours, stored]) =>
+      ['weight', 'bias'].map((kind) => [`${ours}.${kind}`, `${stored}.${kind}`]),
+    ),
+  );
+
 interface Found extends NamedTensor {
   /** Name of the tensor that it is, or is a part of. */
   stored: string;

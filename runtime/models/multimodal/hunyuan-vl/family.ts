@@ -11,6 +11,7 @@ import { rmsNorm } from '../../layers/norm.js';
 import { imageInput, imageOf, patches, resizedTable, tokensOf } from '../../layers/patch-embed.js';
 import { preNormLayer, type PreNormNames } from '../../layers/pre-norm-layer.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
+import { layerEndings } from '../../writer/weights.js';
 import { hunyuanDecoder, sectionsOf, textConfig } from './decoder.js';
 
 const small = z.int().min(1).max(256);
@@ -50,15 +51,11 @@ const NAMES: PreNormNames = {
 };
 
 /** Names in files of the makers. */
-const FORMER = Object.fromEntries(
-  ['weight', 'bias'].flatMap((kind) =>
-    [
-      ...[['mlp.fc1', 'mlp.dense_h_to_4h'] as const, ['mlp.fc2', 'mlp.dense_4h_to_h'] as const],
-      ...[['layer_norm1', 'input_layernorm'] as const, ['layer_norm2', 'post_attention_layernorm'] as const],
-      ...[['proj_conv', 'proj.0'] as const, ['proj_out', 'proj.2'] as const],
-    ].map(([own, former]) => [`${own}.${kind}`, `${former}.${kind}`]),
-  ),
-);
+const FORMER = layerEndings({
+  ...{ 'mlp.fc1': 'mlp.dense_h_to_4h', 'mlp.fc2': 'mlp.dense_4h_to_h' },
+  ...{ layer_norm1: 'input_layernorm', layer_norm2: 'post_attention_layernorm' },
+  ...{ proj_conv: 'proj.0', proj_out: 'proj.2' },
+});
 
 /** Patches and their positions in a table that is resized to their grid. */
 function embedded(g: GraphWriter, c: Vision): { tokens: Value; grid: Value } {

@@ -28,8 +28,8 @@ export type SlicedImages = z.output<typeof slicedImages>;
 const EDGE = 2;
 const BASE = 'vision_model';
 
-/** What is merged within the tower, behind which layer; undefined where nothing is. */
-export interface Seen {
+/** What the tower makes of a slice. */
+export interface SliceStates {
   /** float32 [1, patches, width], line by line. */
   states: Value;
   /** int64 [2]: lines and columns of patches. */
@@ -41,7 +41,7 @@ export interface Seen {
  * @param merging the layer behind which four patches become one
  * @throws GraphError for a layer that there is not
  */
-export function slicedStates(g: GraphWriter, c: SlicedImages, merging: number | undefined): Seen {
+export function slicedStates(g: GraphWriter, c: SlicedImages, merging: number | undefined): SliceStates {
   if (merging !== undefined && (merging < 0 || merging >= c.num_hidden_layers))
     throw new GraphError(`config.json: insert_layer_id ${merging} is no layer of the vision encoder`);
   const shapes = g.input('spatial_shapes', 'int64', [1, 2]);
@@ -106,7 +106,7 @@ export function boundaries(side: number): number[] {
 }
 
 /** Four patches attend to each other and become one. MiniCPMV4_6ViTWindowAttentionMerger */
-function merged(g: GraphWriter, { states, grid }: Seen, c: SlicedImages): Value {
+function merged(g: GraphWriter, { states, grid }: SliceStates, c: SlicedImages): Value {
   const { hidden_size: width, intermediate_size: inner, num_attention_heads: heads } = c;
   const [at, count] = [(name: string) => `${BASE}.vit_merger.${name}`, EDGE * EDGE];
   const windows = (x: Value) =>

@@ -6,6 +6,7 @@ import { softmaxChoices, stackedFeedForward } from '../../layers/moe.js';
 import { rotaryConfig } from '../../layers/rope-frequencies.js';
 import { GraphError } from '../../writer/errors.js';
 import type { GraphWriter, Value } from '../../writer/graph-writer.js';
+import { layerEndings } from '../../writer/weights.js';
 import { size } from '../../config-fields.js';
 import { llamaConfig, llamaSizes, usualSizes } from '../../bases/decoder/llama-config.js';
 import { llamaDecoder, type LlamaLike } from '../../bases/decoder/llama-decoder.js';
@@ -42,18 +43,11 @@ function decoderOf(c: TextConfig, feedForward?: LlamaLike['feedForward']): Decod
 }
 
 /** Of its attention, as diffusers has them. */
-const COSMOS_NAMES = Object.fromEntries(
-  Object.entries({
-    q_proj: 'to_q',
-    k_proj: 'to_k',
-    v_proj: 'to_v',
-    o_proj: 'to_out',
-    q_norm: 'norm_q',
-    k_norm: 'norm_k',
-  }).flatMap(([own, other]) =>
-    ['weight', 'bias'].map((kind) => [`.self_attn.${own}.${kind}`, `.self_attn.${other}.${kind}`]),
-  ),
-);
+const COSMOS_NAMES = layerEndings({
+  ...{ '.self_attn.q_proj': '.self_attn.to_q', '.self_attn.k_proj': '.self_attn.to_k' },
+  ...{ '.self_attn.v_proj': '.self_attn.to_v', '.self_attn.o_proj': '.self_attn.to_out' },
+  ...{ '.self_attn.q_norm': '.self_attn.norm_q', '.self_attn.k_norm': '.self_attn.norm_k' },
+});
 
 interface Config<T> {
   text_config: T;

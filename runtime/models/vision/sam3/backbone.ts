@@ -36,7 +36,7 @@ function anglesOf(g: GraphWriter, c: Sam3Backbone, edge: number): Value {
   const half = headWidth(c.hidden_size, c.num_attention_heads) / 2;
   const { values } = rotaryFrequencies({ rope_theta: c.rope_theta, max_position_embeddings: 1 }, half);
   // Whatever the grid, positions go from 0 to the edge of a window.
-  const share = Math.fround((edge === c.window_size ? edge : c.window_size) / edge);
+  const share = Math.fround(c.window_size / edge);
   const places = Array.from({ length: edge }, (_, i) => Math.fround(i * share));
   const turned = (dims: readonly number[]) => {
     const angles = g.node('Mul', [g.floats(places, dims), g.floats(values, [1, 1, values.length])]);
