@@ -11,6 +11,8 @@ import { availableMemory } from '../sessions/available-memory.js';
 /** How one model gets its audio clips. */
 export interface AudioInput {
   readonly extractor: FeatureExtractor;
+  /** What the repository says of it. */
+  readonly settings: Json;
   /**
    * Samples of one channel, at the extractor's rate.
    * @throws RunError 413 too long, 422 no audio clip that can be decoded; the signal's reason
@@ -30,14 +32,12 @@ export async function openAudioInput(
   availableBytes = () => availableMemory(request.memory),
 ): Promise<AudioInput> {
   await requireFfmpeg();
-  const extractor = createFeatureExtractor(
-    await readExtractorConfig(request.dir),
-    readersIn(request).extractor,
-  );
+  const settings = await readExtractorConfig(request.dir);
+  const extractor = createFeatureExtractor(settings, readersIn(request).extractor);
   const { maxSeconds, threads } = request;
   const reader = createAudioReader({ rate: extractor.rate, maxSeconds, threads, availableBytes });
   return {
-    extractor,
+    ...{ extractor, settings },
     samples: reader.read,
     async read(bytes, signal) {
       return extractor.extract(await reader.read(bytes, signal), signal);

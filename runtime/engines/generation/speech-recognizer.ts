@@ -5,7 +5,7 @@ import { createWhisperExtractor } from '../processors/audio/whisper.js';
 import { readOptionalJson } from '../repository/model-folder.js';
 import { readersIn } from '../repository/named-readers.js';
 import { readModelConfig } from '../repository/model-config.js';
-import { openAudioInput, readExtractorConfig, type AudioInput } from '../audio/audio-input.js';
+import { openAudioInput, type AudioInput } from '../audio/audio-input.js';
 import { loadTokenizer } from '../tokenizers/tokenizer.js';
 import { openEncoderDecoder } from './decoding/encoder-decoder/open-encoder-decoder.js';
 import { openAudioEncoder } from './decoding/encoder-decoder/audio-encoder.js';
@@ -33,7 +33,7 @@ export async function loadSpeechRecognizer(request: LoadRequest): Promise<Speech
   const prompts = await promptsOf(request, model, audios);
   const transcribe =
     reader === 'whisper'
-      ? createWhisper({ ...model, extractor: createWhisperExtractor(await readExtractorConfig(dir)) })
+      ? createWhisper({ ...model, extractor: createWhisperExtractor(audios.settings) })
       : createPlain(model, { audios, reader, prompts });
   return {
     languages: prompts?.languages,
@@ -47,11 +47,10 @@ export async function loadSpeechRecognizer(request: LoadRequest): Promise<Speech
 async function promptsOf(
   request: LoadRequest,
   { tokenizer }: SourceModel<AudioFeatures>,
-  { extractor }: AudioInput,
+  { extractor, settings }: AudioInput,
 ): Promise<SpeechPrompts | undefined> {
   const { audio: reader } = readersIn(request);
   if (reader === 'canary') return canaryPrompts(request.dir, tokenizer);
-  if (reader === 'cohere-asr')
-    return cohereAsrPrompts(tokenizer, await readExtractorConfig(request.dir), extractor.rate);
+  if (reader === 'cohere-asr') return cohereAsrPrompts(tokenizer, settings, extractor.rate);
   return undefined;
 }

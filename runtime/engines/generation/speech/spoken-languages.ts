@@ -1,5 +1,5 @@
 import { RunError } from '../../../core/errors.js';
-import { WHISPER_LANGUAGES } from './whisper-languages.js';
+import { codeOfLanguage } from './whisper-languages.js';
 
 /**
  * The code of a language that a request names, by its code or its English name.
@@ -7,8 +7,7 @@ import { WHISPER_LANGUAGES } from './whisper-languages.js';
  * @throws RunError 422 for a language that the model does not know
  */
 export function languageCode(given: string, known: readonly string[]): string {
-  const name = given.trim().toLowerCase();
-  const code = Object.hasOwn(WHISPER_LANGUAGES, name) ? WHISPER_LANGUAGES[name]! : name;
+  const code = codeOfLanguage(given.trim().toLowerCase());
   if (known.includes(code)) return code;
   const listed = known.join(', ');
   throw new RunError(

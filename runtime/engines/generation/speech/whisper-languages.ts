@@ -1,5 +1,5 @@
 /** Names of languages, in English, to their codes, as transformers knows them (TO_LANGUAGE_CODE). */
-export const WHISPER_LANGUAGES: Readonly<Record<string, string>> = {
+const CODES: Readonly<Record<string, string>> = {
   english: 'en',
   chinese: 'zh',
   german: 'de',
@@ -113,3 +113,6 @@ export const WHISPER_LANGUAGES: Readonly<Record<string, string>> = {
   castilian: 'es',
   mandarin: 'zh',
 };
+
+/** The code of a language by its English name; what is no such name stays. @param name in lower case */
+export const codeOfLanguage = (name: string): string => (Object.hasOwn(CODES, name) ? CODES[name]! : name);

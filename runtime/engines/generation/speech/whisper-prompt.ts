@@ -1,7 +1,7 @@
 import { RunError } from '../../../core/errors.js';
 import type { SpeechOptions } from '../../../core/handles/index.js';
 import type { Json } from '../../repository/model-folder.js';
-import { WHISPER_LANGUAGES } from './whisper-languages.js';
+import { codeOfLanguage } from './whisper-languages.js';
 
 /** What generation_config.json says of the tokens that Whisper begins with. */
 export interface WhisperTokens {
@@ -110,8 +110,7 @@ async function languageToken(
 
 function namedLanguage(languages: WhisperTokens['languages'], given: string): number {
   const name = given.toLowerCase();
-  const code = Object.hasOwn(WHISPER_LANGUAGES, name) ? WHISPER_LANGUAGES[name] : name;
-  const token = [name, `<|${code}|>`]
+  const token = [name, `<|${codeOfLanguage(name)}|>`]
     .filter((one) => Object.hasOwn(languages, one))
     .map((one) => languages[one])[0];
   if (token !== undefined) return token;
