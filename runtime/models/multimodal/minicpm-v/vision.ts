@@ -13,7 +13,7 @@ import { joinedNeighbours } from '../idefics3.js';
 /** SigLIP over slices of any size, whose patches are merged within it. MiniCPMV4_6VisionModel */
 
 /** Edges of what is merged. */
-export const pair = z.array(z.int()).refine(([a, b], ...more) => a === 2 && b === 2 && more.length <= 1, {
+export const pair = z.array(z.int()).refine(([a, b, ...more]) => a === 2 && b === 2 && more.length === 0, {
   message: 'are no squares of four patches',
 });
 

@@ -1,6 +1,6 @@
 import { createSliceProcessor } from '../../../../../runtime/engines/processors/image/minicpm.js';
 import { roundedLog } from '../../../../../runtime/engines/processors/image/rounded-log.js';
-import { boundaries } from '../../../../../runtime/models/multimodal/minicpm-v/vision.js';
+import { boundaries, pair } from '../../../../../runtime/models/multimodal/minicpm-v/vision.js';
 
 const USUAL = 'MiniCPMV4_6ImageProcessor';
 const slices = (config: object = {}, usual = USUAL) => createSliceProcessor(config as never, usual);
@@ -91,4 +91,9 @@ test('lines of a table begin where torch has them', () => {
   expect(boundaries(3)).toEqual([1 / 3, 2 / 3].map(Math.fround));
   expect(boundaries(40)).toHaveLength(39);
   expect(boundaries(40).filter((value, i) => value !== Math.fround((i + 1) / 40)).length).toBeGreaterThan(0);
+});
+
+test('patches are merged in squares of four, which two numbers say', () => {
+  expect(pair.safeParse([2, 2]).success).toBe(true);
+  for (const other of [[2], [2, 3], [2, 2, 2]]) expect(pair.safeParse(other).success).toBe(false);
 });
